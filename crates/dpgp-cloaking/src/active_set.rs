@@ -153,8 +153,7 @@ mod tests {
     use nalgebra::DMatrix;
 
     use super::*;
-    use crate::log_det::LogDetProblem;
-    use crate::trace::TraceProblem;
+    use crate::objective::{LogDetProblem, TraceProblem};
 
     /// The optimum is that of the interior point on all columns at once, for both objectives.
     #[test]

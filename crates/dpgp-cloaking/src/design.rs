@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::active_set;
 use super::interior_point::WeightSolution;
-use super::log_det::LogDetProblem;
+use super::objective::{LogDetProblem, TraceProblem};
 use super::options::{CloakingOptions, Objective, Solver, WeightProblem};
 use super::release::{CloakingNoise, OptimalityGap, SolvedDesign};
-use super::trace::TraceProblem;
 use dpgp_linalg::{LinalgError, ThinSvd, gram_factor, leading_svd};
 use dpgp_noise::PrivacyError;
 use dpgp_number::{Count, Positive};
@@ -295,7 +294,7 @@ mod gradient_tests {
 
     use nalgebra::DMatrix;
 
-    use crate::log_det::LogDetProblem;
+    use crate::objective::LogDetProblem;
 
     /// Columns 1 and 1/2 on a line, the second of two targets: `M = 1 + 2/4`, leverages 2/3 and 1/6, so that a step of 3/10 leads to
     /// `1 - 0.3 / 3` and `2 - 2 * 0.3 * 5 / 6`.
@@ -323,7 +322,7 @@ mod attempts_tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    use crate::log_det::LogDetProblem;
+    use crate::objective::LogDetProblem;
 
     fn five_steps(attempts: usize, still: f64) -> RandomStarts {
         RandomStarts {

@@ -267,7 +267,7 @@ mod tests {
     use nalgebra::DMatrix;
 
     use super::*;
-    use crate::log_det::LogDetProblem;
+    use crate::objective::LogDetProblem;
 
     /// From 2 and 4 the step (-4, 1) may go half as far, less a hundredth of that; one that stays or rises may go all the way.
     #[test]
@@ -330,8 +330,7 @@ mod tests {
 #[cfg(test)]
 mod newton_system_tests {
     use super::*;
-    use crate::log_det::LogDetProblem;
-    use crate::trace::TraceProblem;
+    use crate::objective::{LogDetProblem, TraceProblem};
 
     fn problems() -> [Box<dyn WeightProblem>; 2] {
         let columns = DMatrix::from_fn(4, 9, |i, j| ((i * i + 2) as f64 * 0.7 * j as f64 + i as f64).sin());

@@ -2,8 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::options::DroppedDirectionRule;
-use super::options::Objective;
+use super::options::{DroppedDirectionRule, Objective};
 use dpgp_linalg::{Cholesky, LinalgError, largest_or_nan};
 use dpgp_noise::PrivacyError;
 

@@ -338,6 +338,16 @@ mod tests {
         assert!((mean - expected).amax() < 1e-13);
         assert_eq!(variance, exact_variance(&kernel, 0.3, &training, &test).unwrap());
     }
+
+    /// Without noise, exact regression interpolates.
+    #[test]
+    fn exact_regression_interpolates() {
+        let training = DMatrix::from_fn(12, 1, |i, _| (i as f64 * 0.7) + (i as f64).sin() * 0.2);
+        let targets: Vec<f64> = (0..12).map(|i| (i as f64 * 0.6).cos()).collect();
+        let kernel = ExponentiatedQuadratic::isotropic(1.0, 0.5);
+        let mean = exact_prediction_map(&kernel, 1e-10, &training, &training).unwrap().predict(&targets);
+        assert!((mean - DVector::from_vec(targets)).amax() < 1e-6);
+    }
 }
 
 #[cfg(test)]

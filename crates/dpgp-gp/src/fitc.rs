@@ -130,9 +130,11 @@ impl FitcFactors {
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::DVector;
+
     use super::*;
-    use crate::exact_variance;
     use crate::kernel::ExponentiatedQuadratic;
+    use crate::{exact_prediction_map, exact_variance};
 
     /// With an inducing input at each training input FITC is exact.
     #[test]
@@ -143,5 +145,41 @@ mod tests {
         let exact = exact_variance(&kernel, 0.3, &training, &test).unwrap();
         let sparse = fitc_variance(&kernel, 0.3, &training, &training, &test).unwrap();
         (0..5).for_each(|i| assert!((exact[i] - sparse[i]).abs() < 1e-11));
+    }
+
+    fn inputs() -> (DMatrix<f64>, DMatrix<f64>, Vec<f64>) {
+        let training = DMatrix::from_fn(12, 1, |i, _| (i as f64 * 0.7) + (i as f64).sin() * 0.2);
+        let test = DMatrix::from_column_slice(4, 1, &[-1.0, 2.2, 5.0, 12.0]);
+        let targets = (0..12).map(|i| (i as f64 * 0.6).cos()).collect();
+        (training, test, targets)
+    }
+
+    /// FITC with every training input as an inducing input is exact regression.
+    #[test]
+    fn fitc_with_all_inputs_is_exact() {
+        let (training, test, _) = inputs();
+        let kernel = ExponentiatedQuadratic::isotropic(1.5, 0.8);
+        let full = exact_prediction_map(&kernel, 0.2, &training, &test).unwrap().to_full_matrix();
+        let sparse = fitc_prediction_map(&kernel, 0.2, &training, &training, &test).unwrap().to_full_matrix();
+        assert!((full - sparse).amax() < 1e-9);
+    }
+
+    /// The FITC predictive mean as the dense joint Gaussian gives it: `Q_*f (Q_ff + diag(K - Q) + s^2 I)^-1 y`.
+    #[test]
+    fn fitc_agrees_with_its_dense_definition() {
+        let (training, test, targets) = inputs();
+        let inducing = DMatrix::from_column_slice(3, 1, &[0.5, 3.0, 7.0]);
+        let kernel = ExponentiatedQuadratic::isotropic(1.5, 2.0);
+        let k_mm_inverse = kernel.matrix(&inducing, &inducing).try_inverse().unwrap();
+        let k_nm = kernel.matrix(&training, &inducing);
+        let q = &k_nm * &k_mm_inverse * k_nm.transpose();
+        let mut dense = q.clone();
+        for i in 0..12 {
+            dense[(i, i)] = 1.5 + 0.2;
+        }
+        let q_star = kernel.matrix(&test, &inducing) * &k_mm_inverse * k_nm.transpose();
+        let expected = q_star * dense.try_inverse().unwrap() * DVector::from_vec(targets.clone());
+        let map = fitc_prediction_map(&kernel, 0.2, &inducing, &training, &test).unwrap();
+        assert!((map.predict(&targets) - expected).amax() < 1e-10);
     }
 }

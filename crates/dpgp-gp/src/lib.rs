@@ -16,8 +16,6 @@ pub mod kernel;
 mod kmeans;
 mod known_noise;
 mod laplace;
-#[cfg(test)]
-mod laws;
 mod linear_map;
 mod moments;
 mod predictive;
@@ -27,20 +25,21 @@ pub mod variational;
 pub use averaged::{
     ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, lengthscale_averaged_kernel,
 };
-pub use binned::BinnedCovarianceFamily;
-pub use binned::jitter_effect_bound;
-pub use exact::{ExactRegression, exact_prediction_map, exact_variance};
-pub use exact::{Representer, exact_representer, fitc_representer};
-pub use features::{CovarianceFactor, CovarianceRepresentation};
-pub use features::{KernelFeatures, exact_features, inducing_input_features};
+pub use binned::{BinnedCovarianceFamily, jitter_effect_bound};
+pub use exact::{
+    ExactRegression, Representer, exact_prediction_map, exact_representer, exact_variance, fitc_representer,
+};
+pub use features::{
+    CovarianceFactor, CovarianceRepresentation, KernelFeatures, exact_features, inducing_input_features,
+};
 pub use fit::{LikelihoodFit, maximise_marginal_likelihood};
 pub use fitc::{FitcRegression, fitc_prediction_map, fitc_variance};
 pub use grid_counts::{GridAxis, GridHyperparameters, GridPosterior, GridSumEstimate, NoisyGrid, denoise_grid};
 pub use kmeans::{KMeansOptions, kmeans};
 pub use known_noise::{DenoisedNumbers, FixedHyperparameters, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
-pub use laplace::{CovarianceFamily, negative_log_likelihood};
-pub use laplace::{NewtonStep, averaged_probability, latent_variance, logistic, newton_path};
-pub use linear_map::PredictionMap;
-pub use linear_map::polynomial_prediction_map;
+pub use laplace::{
+    CovarianceFamily, NewtonStep, averaged_probability, latent_variance, logistic, negative_log_likelihood, newton_path,
+};
+pub use linear_map::{PredictionMap, polynomial_prediction_map};
 pub use moments::{NoisySumsPosterior, PriorMoments, exact_moments, fitc_moments};
 pub use predictive::{PredictiveMixture, WeightedNormals};

@@ -15,9 +15,7 @@ mod linear;
 mod mechanism;
 mod moments;
 mod newton;
-mod private_selection;
 mod public_targets;
-mod registry;
 mod selection;
 mod sums;
 
@@ -31,8 +29,7 @@ pub use histogram::{CountsGuarantee, HistogramModel, HistogramSetting, count_sen
 pub use linear::{
     LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, linear_mechanism, noise_deviations,
 };
-pub use mechanism::Mechanism;
-pub use mechanism::MechanismError;
+pub use mechanism::{Mechanism, MechanismError, MechanismSetting, PrivacySetting, Sections};
 pub use moments::{
     CellsNoiseEvidence, DesignProblem, FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerCellSums,
     IntegerMoments, LEAST_SIGMA, LeastRiskWeights, MomentFeatures, MomentsAuditEvidence, MomentsDesign,
@@ -43,10 +40,8 @@ pub use moments::{
     scale_to_unit_box,
 };
 pub use newton::PrivateNewtonStep;
-pub use private_selection::PrivateSelection;
 pub use public_targets::public_target_scaling;
-pub use registry::{MechanismSetting, PrivacySetting, Sections};
-pub use selection::{FoldColumns, SseSensitivityRule, selection_probabilities, sse_sensitivity};
+pub use selection::{FoldColumns, PrivateSelection, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 pub use sums::{
     FeatureBoundSetting, HeteroscedasticSensitivityRule, MidpointBounds, NoiseAxes, NoiseEllipsoid, RecordBounds,
     SecondSumSetting, SumFeatureMaps, SummedValueKind, SumsNoise, SumsNoiseShape, SumsSensitivityRule, SumsSetting,

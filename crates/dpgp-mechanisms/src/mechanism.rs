@@ -1,14 +1,20 @@
-//! The interface of mechanisms, and their errors.
+//! The interface of mechanisms with their errors, and the list of all of them. To add one, implement
+//! [`Mechanism`] in a file or folder of this crate and add a line here.
 
 use std::any::Any;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::LinearMechanism;
+use super::{
+    BinningSetting, CloakingSetting, FunctionNoiseSetting, GaussianSetting, GradientSetting, HistogramSetting,
+    LinearMechanism, MomentsSetting, SumsSetting,
+};
 use dpgp_linalg::LinalgError;
 use dpgp_noise::PrivacyError;
 use dpgp_number::OutOfRangeError;
-use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_spec::setting::{MechanismSection, RowChoiceBasis};
 
 /// The settings of a mechanism, and what follows from them alone.
 ///
@@ -75,4 +81,103 @@ pub enum MechanismError {
     /// Something is missing that the checks of a spec ask for.
     #[error("this mechanism needs {0}")]
     Missing(&'static str),
+}
+
+/// The guarantee and the mechanism.
+pub type PrivacySetting = dpgp_spec::setting::PrivacySetting<MechanismSetting>;
+
+/// The sections of a cell but its task.
+pub type Sections = dpgp_spec::setting::Sections<MechanismSetting>;
+
+macro_rules! mechanisms {
+    ($($(#[$doc:meta])* $word:literal: $name:ident($setting:ty),)*) => {
+        /// The mechanism.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub enum MechanismSetting {
+            $($(#[$doc])* #[serde(rename = $word)] $name($setting),)*
+        }
+
+        impl MechanismSetting {
+            /// The mechanism itself.
+            pub fn mechanism(&self) -> &dyn Mechanism {
+                match self {
+                    $(Self::$name(mechanism) => mechanism,)*
+                }
+            }
+
+            /// Its word in specs.
+            pub fn spec_keyword(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $word,)*
+                }
+            }
+        }
+    };
+}
+
+mechanisms! {
+    /// Gaussian noise with an optimal covariance.
+    "cloaking": Cloaking(CloakingSetting),
+    /// Clipped and noisy gradients.
+    "gradient": Gradient(GradientSetting),
+    /// Noisy sums of a variational model.
+    "sums": Sums(SumsSetting),
+    /// Gaussian noise on Fourier moments of records.
+    "moments": Moments(MomentsSetting),
+    /// Gaussian noise on the counts of a histogram.
+    "histogram": Histogram(HistogramSetting),
+    /// A sample of the model's process, added to its mean function.
+    "function": Function(FunctionNoiseSetting),
+    /// Gaussian noise on a statistic of the targets of each bin.
+    "binning": Binning(BinningSetting),
+    /// Independent Gaussian noise of the same size on every prediction.
+    "gaussian": Gaussian(GaussianSetting),
+}
+
+impl MechanismSetting {
+    /// Its settings, if it is the mechanism with settings of this type.
+    ///
+    /// ```
+    /// use dpgp_mechanisms::{HistogramSetting, MechanismSetting, SumsSetting};
+    ///
+    /// let mechanism: MechanismSetting = toml::from_str("histogram.relation = \"add-remove\"")?;
+    /// assert!(mechanism.downcast::<HistogramSetting>().is_some());
+    /// assert!(mechanism.downcast::<SumsSetting>().is_none());
+    /// # Ok::<(), toml::de::Error>(())
+    /// ```
+    pub fn downcast<T: Mechanism>(&self) -> Option<&T> {
+        let mechanism: &dyn Any = self.mechanism();
+        mechanism.downcast_ref()
+    }
+
+    /// Whether an experiment takes the best predictions given the released values: only if its spec says so.
+    pub fn denoises_experiments(&self) -> bool {
+        self.mechanism().denoise_setting().unwrap_or(false)
+    }
+
+    /// Whether a release does: unless its spec says not to, since it costs no budget.
+    pub fn denoises_releases(&self) -> bool {
+        self.mechanism().denoise_setting().unwrap_or(true)
+    }
+
+    /// Values that the rows of a person may be chosen by.
+    pub fn row_choice_basis(&self) -> RowChoiceBasis {
+        self.mechanism().row_choice_basis()
+    }
+
+    /// The mechanism, where it covers predictions that are linear in the targets.
+    pub fn as_linear(&self) -> Option<&dyn LinearMechanism> {
+        self.mechanism().as_linear()
+    }
+}
+
+impl MechanismSection for MechanismSetting {
+    fn spec_keyword(&self) -> &'static str {
+        self.spec_keyword()
+    }
+
+    fn needs_public_row_count(&self) -> bool {
+        self.mechanism().needs_public_row_count()
+    }
 }

@@ -9,6 +9,7 @@ use crate::model::noise_variance;
 use crate::noisy_sums::{BoundedTargetSums, split_training_rows};
 use crate::sample::product_grid;
 use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
+use crate::summary::mean;
 use crate::{
     AuditEvidence, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, Sample, TaskError, TaskRequirements,
     noisy_sums, site_sums,
@@ -88,7 +89,6 @@ impl InferenceRule {
     }
 }
 
-/// State shared by all cells of a block.
 struct CalibrationSharedState<'a> {
     task: &'a CalibrationTask,
     job: &'a ReplicateJob<'a>,
@@ -375,10 +375,6 @@ impl TestRows {
             .with_column("gp-sd", function.variance().iter().map(|v| v.sqrt()))
             .with_column("truth", self.truth.iter().copied())
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The share of targets whose interval of this mass reaches them.

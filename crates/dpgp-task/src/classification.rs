@@ -114,7 +114,6 @@ impl MeasurableTask for ClassificationTask {
     }
 }
 
-/// State shared by all cells of a block.
 struct ClassificationSharedState<'a> {
     task: &'a ClassificationTask,
     job: &'a ReplicateJob<'a>,

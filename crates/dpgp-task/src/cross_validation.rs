@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
 use super::normalise::NormalisedTargets;
+use super::summary::mean;
 use super::{RandomStreams, Sample};
 use crate::ScoredTargetsSetting;
 use dpgp_spec::setting::SplitSetting;
@@ -58,7 +59,7 @@ impl FoldRows {
     /// The mean squared error of the constant that a method without privacy would predict, the mean of the training targets, on the scale
     /// of the model.
     pub fn constant_prediction_error(&self) -> f64 {
-        let mean = self.targets.iter().sum::<f64>() / self.targets.len() as f64;
+        let mean = mean(&self.targets);
         let squares: f64 = self.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
         let largest = self.targets.iter().chain(&self.truth).fold(0.0, |most: f64, y| most.max(y.abs()));
         mean_square_above_rounding(squares / self.truth.len() as f64, largest, self.targets.len())

@@ -336,7 +336,6 @@ impl MeasurableTask for DirichletTask {
     }
 }
 
-/// The class that a target names.
 fn class_from_target(task: &DirichletTask, target: f64) -> Result<usize, TaskError> {
     class_of(target, task.classes.get()).ok_or(TaskError::UnknownClass { target, last: task.classes.get() - 1 })
 }
@@ -363,7 +362,6 @@ fn compute_released_sums(
     of_class.collect()
 }
 
-/// State shared by all cells of a block.
 struct DirichletSharedState<'a> {
     job: &'a ReplicateJob<'a>,
     model: &'a DirichletModel,
@@ -430,8 +428,7 @@ fn softmax(latent: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Sample;
-    use crate::{Experiment, TaskSetting};
+    use crate::{Experiment, Sample, TaskSetting};
     use dpgp_data::DatasetManifest;
     use dpgp_data::rows::InMemoryRows;
     use dpgp_stream::sum_rows_serially;

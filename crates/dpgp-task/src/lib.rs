@@ -7,7 +7,6 @@ mod classification;
 mod command;
 mod convergence;
 mod cross_validation;
-mod denoised_bins;
 mod density;
 mod dirichlet;
 mod errata;
@@ -16,7 +15,6 @@ mod evidence;
 mod given;
 mod hyperparameters;
 mod job;
-mod known;
 mod leaderboard;
 mod measure;
 mod measurement;
@@ -42,12 +40,9 @@ pub use error::TaskError;
 pub use evidence::{
     AuditEvidence, JointSumsRelease, PrivateSelectionEvidence, RecordSumWeights, ShapedNoiseRelease, SumsRelease,
 };
-pub use job::FitSize;
-pub use job::{MeasurableTask, ReplicateJob};
-pub use known::RunCache;
+pub use job::{FitSize, MeasurableTask, ReplicateJob, RunCache, TaskRequirements};
 pub use measure::measure_replicate;
-pub use measurement::{AuditableCertificate, CellMeasurements, MetricMeasurement};
-pub use measurement::{FigureFrame, MissingColumnError};
+pub use measurement::{AuditableCertificate, CellMeasurements, FigureFrame, MetricMeasurement, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{
     BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreparedRelease, PreviewInput,
@@ -56,8 +51,7 @@ pub use release::{
 };
 pub use sample::Sample;
 pub use selection::SelectionErrorFunction;
-pub use summary::RandomStreams;
-pub use summary::{MetricSummary, summarise};
+pub use summary::{MetricSummary, RandomStreams, summarise};
 pub use surface::{SumsGuarantee, SurfaceModel};
 
 pub use calibration::{CalibrationTask, PosteriorRule};
@@ -69,7 +63,6 @@ pub use dirichlet::{DirichletReleaseSetting, DirichletTask};
 pub use errata::{ErrataTask, Erratum, ErratumNumbers};
 pub use given::{GivenNumbersError, GivenNumbersTask, is_same_label};
 pub use hyperparameters::{BudgetConversionRule, HyperparametersMethod, HyperparametersTask, ScoreRefusalRule};
-pub use job::TaskRequirements;
 pub use leaderboard::{BaselineSetting, LeaderboardTask, LengthscaleChoiceSetting};
 pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 pub use prediction::PredictionTask;

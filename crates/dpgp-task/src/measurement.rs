@@ -323,10 +323,8 @@ impl AuditableCertificate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Experiment;
-    use crate::{RandomStreams, RunCache, Sample};
-    use dpgp_accounting::Guarantee;
-    use dpgp_accounting::NeighbourRelation;
+    use crate::{Experiment, RandomStreams, RunCache, Sample};
+    use dpgp_accounting::{Guarantee, NeighbourRelation};
     use dpgp_data::DatasetManifest;
     use dpgp_mechanisms::LinearRelease;
     use nalgebra::DMatrix;

@@ -157,7 +157,6 @@ impl PredictionNoise {
 /// One design for all sizes of noise, or one for each.
 pub(super) struct NoiseDesigns(Vec<ScaledNoiseDesign>);
 
-/// A design.
 struct ScaledNoiseDesign {
     /// The standard deviation that it is for (units of the model); none for any.
     only: Option<f64>,

@@ -259,7 +259,6 @@ pub(super) fn check_kernel(path: &str, setting: &Sections) -> CheckResult {
     Ok(())
 }
 
-/// The most inducing inputs.
 const MOST_INDUCING: usize = 1000;
 
 /// Checks the inducing inputs of the task at a path.

@@ -1,5 +1,6 @@
 //! Clipping, centring and scaling of targets.
 
+use crate::summary::mean;
 use dpgp_accounting::Caveat;
 use dpgp_mechanisms::Sections;
 use dpgp_number::Positive;
@@ -104,10 +105,6 @@ fn midrange(values: &[f64]) -> f64 {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     0.5 * (least + greatest)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// One where all values are equal, so that they can be divided by it.

@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{FittedPrediction, TrainingProcess};
-use crate::noise::PredictionNoise;
-use crate::noise::{NoiseDesigner, NoiseDesigns};
+use crate::noise::{NoiseDesigner, NoiseDesigns, PredictionNoise};
 use crate::normalise::{NormalisedTargets, normalisation_caveats, normalise};
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
@@ -67,7 +66,6 @@ impl MeasurableTask for PredictionTask {
     }
 }
 
-/// State shared by all cells of a block.
 struct PredictionSharedState<'a> {
     task: &'a PredictionTask,
     job: &'a ReplicateJob<'a>,

@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::averaged::{FoldInputs, ModelAveragedReleases};
-use crate::binned::{BinNoise, BinStatistics, lookup_bin_values};
+use crate::binned::{BinNoise, BinStatistics, DenoisedBins, lookup_bin_values};
 use crate::cross_validation::{FoldRows, NO_ERROR, r_squared};
-use crate::denoised_bins::DenoisedBins;
 use crate::measurement::Metric;
 use crate::model::TrainingProcess;
 use crate::noise::{NoiseDesigner, NoiseDesigns, PredictionNoise};
@@ -274,7 +273,6 @@ pub(super) fn measure_binning(
     job.cells.iter().map(|cell| binning.measure_cell(job, cell)).collect()
 }
 
-/// State shared by all cells of a block.
 struct BinningSharedState<'a> {
     task: &'a RegressionTask,
     setting: &'a BinningSetting,
@@ -438,8 +436,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    use dpgp_mechanisms::BinNoiseDistribution;
-    use dpgp_mechanisms::BinStatistic;
+    use dpgp_mechanisms::{BinNoiseDistribution, BinStatistic};
     use dpgp_number::Count;
 
     fn fold(estimate: BinPredictionSetting) -> (BinnedFold, BinningSetting) {

@@ -145,7 +145,8 @@ fn worst_certificate(replicates: &[&MetricMeasurement]) -> Certificate {
     worst
 }
 
-fn mean(values: &[f64]) -> f64 {
+/// The mean of numbers.
+pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 

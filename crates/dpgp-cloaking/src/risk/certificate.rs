@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::ReducedRiskProblem;
 use super::newton::without_slack;
-use super::reduced::ReducedRiskProblem;
 use dpgp_linalg::{Cholesky, gram, product, thin_svd, transposed_product};
 use dpgp_noise::PrivacyError;
 

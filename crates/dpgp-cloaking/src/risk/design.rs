@@ -5,12 +5,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::certificate::DualBound;
-use super::certificate::StrategyPoint;
-use super::newton::improve_point;
-use super::newton::{normalised, with_slack};
-use super::reduced::ReducedRiskProblem;
-use super::reduced::RiskProblem;
+use super::certificate::{DualBound, StrategyPoint};
+use super::newton::{improve_point, normalised, with_slack};
+use super::{ReducedRiskProblem, RiskProblem};
 use crate::release::CloakingNoise;
 use dpgp_linalg::thin_svd;
 use dpgp_noise::PrivacyError;

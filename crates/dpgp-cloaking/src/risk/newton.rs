@@ -8,7 +8,7 @@
 use nalgebra::DMatrix;
 
 use super::certificate::StrategyPoint;
-use super::reduced::{QuadraticErrorModel, ReducedRiskProblem};
+use super::{QuadraticErrorModel, ReducedRiskProblem};
 use dpgp_noise::PrivacyError;
 
 /// Most steps.
@@ -296,8 +296,8 @@ mod tests {
 #[cfg(test)]
 mod steihaug_tests {
     use super::*;
+    use crate::risk::ReducedRiskProblem;
     use crate::risk::certificate::StrategyPoint;
-    use crate::risk::reduced::ReducedRiskProblem;
     use crate::risk::tests::small;
 
     /// A strategy of two rows near the best of them, where the model is convex.

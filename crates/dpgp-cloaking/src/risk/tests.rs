@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::risk::certificate::DualBound;
-use crate::risk::certificate::StrategyPoint;
+use crate::risk::ReducedRiskProblem;
+use crate::risk::certificate::{DualBound, StrategyPoint};
 use crate::risk::newton::with_slack;
-use crate::risk::reduced::ReducedRiskProblem;
 use crate::{
     CloakingOptions, DroppedDirectionRule, Objective, RiskProblem, Solver, design_cloaking_noise, design_minimum_risk,
 };

@@ -9,16 +9,12 @@
 //! Source: Kucukelbir et al. 2017 (the parametrisation); Jälkö, Dikmen and Honkela 2016 (clipping and noise).
 
 mod fit;
-mod guide;
 #[cfg(test)]
 mod laws;
-mod logistic;
+mod model;
 
-pub use fit::WindowedAdaGrad;
-pub use fit::find_posterior_mode;
-pub use fit::{BatchSampling, batch_size};
-pub use fit::{FitRandomStreams, VariationalFitOptions, fit_variational_posterior};
-pub use guide::LinearRegression;
-pub use guide::{VariationalFamily, VariationalGaussian};
-pub use logistic::BayesianModel;
-pub use logistic::LogisticRegression;
+pub use fit::{
+    BatchSampling, FitRandomStreams, VariationalFamily, VariationalFitOptions, VariationalGaussian, WindowedAdaGrad,
+    batch_size, find_posterior_mode, fit_variational_posterior,
+};
+pub use model::{BayesianModel, LinearRegression, LogisticRegression};

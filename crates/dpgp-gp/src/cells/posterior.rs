@@ -3,8 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use super::CellTree;
-use super::counts::CellTreePrecision;
+use super::{CellTree, CellTreePrecision};
 use crate::kernel::{BoxKernel, Kernel};
 use crate::sites::MixturePrediction;
 use crate::{PredictiveMixture, WeightedNormals};

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lengthscales::check_lengthscale_count;
+use super::distance::check_lengthscale_count;
 use super::{
     BoxScale, ExponentiatedQuadratic, Kernel, KernelError, KernelKeyError, SpecKernel, StationaryKernel, SumKernel,
 };

@@ -1,11 +1,61 @@
-//! The linear kernel.
+//! Constants and linear functions.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, SpecKernel};
+use super::in_box::ConstantKernel;
+use super::{BoxScale, Kernel, SpecKernel, StationaryKernel};
 use dpgp_number::Positive;
+
+/// `k(x, x') = variance`: an unknown constant, for sums.
+///
+/// ```
+/// use dpgp_gp::kernel::{BiasKernel, Kernel};
+/// use dpgp_number::Positive;
+/// let kernel = BiasKernel { variance: Positive::new(4.0)? };
+/// assert_eq!(kernel.value(&[1.0], &[-7.0]), 4.0);
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct BiasKernel {
+    /// Prior variance of the constant, in squared units of the target.
+    pub variance: Positive,
+}
+
+impl Kernel for BiasKernel {
+    fn value(&self, _: &[f64], _: &[f64]) -> f64 {
+        self.variance.get()
+    }
+}
+
+impl SpecKernel for BiasKernel {
+    const EXAMPLE: &'static str = "{ variance = 0.7 }";
+
+    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(self.clone())
+    }
+
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for BiasKernel {
+    fn total_variance(&self) -> f64 {
+        self.variance.get()
+    }
+
+    fn scaled_lengthscales(&self, _: &[f64]) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        Box::new(ConstantKernel(self.variance.get() / scaled.over))
+    }
+}
 
 /// `k(x, x') = variance * x'x`: a linear function through the origin.
 ///

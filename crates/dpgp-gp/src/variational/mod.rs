@@ -10,25 +10,13 @@
 //! becomes `v ~ N(S A, S)`. The modules here use this form, so their formulas have no sigma.
 
 mod bounds;
-mod dirichlet;
 mod inducing;
 mod noise_aware;
 mod posterior;
 mod statistics;
-mod supremum;
 
-pub use bounds::FeatureNormBound;
-pub use bounds::GaussianBumpGrid;
-pub use dirichlet::DirichletLabels;
-pub use inducing::InducingGrid;
-pub use inducing::{ConditionalFeatures, InducingInputs};
-pub use noise_aware::NoiseCorrection;
-pub use noise_aware::Regularisation;
-pub use noise_aware::noise_aware_posterior;
-pub use posterior::GaussianPrediction;
-pub use posterior::WeightPosterior;
-pub use posterior::prior_draw;
-pub use statistics::{IntegerSumUnits, IntegerSums};
-pub use statistics::{NoisySufficientStatistics, SufficientStatistics};
-pub use supremum::covariance_norm_bound;
-pub use supremum::projected_moment_posterior;
+pub use bounds::{FeatureNormBound, GaussianBumpGrid, covariance_norm_bound};
+pub use inducing::{ConditionalFeatures, InducingGrid, InducingInputs};
+pub use noise_aware::{NoiseCorrection, Regularisation, noise_aware_posterior, projected_moment_posterior};
+pub use posterior::{GaussianPrediction, WeightPosterior, prior_draw};
+pub use statistics::{DirichletLabels, IntegerSumUnits, IntegerSums, NoisySufficientStatistics, SufficientStatistics};

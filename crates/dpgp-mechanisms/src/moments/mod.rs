@@ -9,24 +9,167 @@ mod frequencies;
 mod model;
 mod released;
 mod search;
-mod setting;
 mod torus;
 mod whole;
 
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Mechanism;
+use dpgp_number::{Count, Positive};
+use dpgp_spec::setting::rules::{CheckResult, check_dimension, check_range, fail};
+use dpgp_spec::setting::{DataSetting, RowChoiceBasis, SpecProblem};
+
 pub use cells::{IntegerCellSums, NestedCellsDesign, NestedCellsNoise, ReleasedCellLevel, ReleasedCellSums};
-pub use design::FourierSensitivityRule;
-pub use design::MomentsDesign;
-pub use design::MomentsNoise;
-pub use frequencies::Frequencies;
-pub use frequencies::FrequencyPairTable;
-pub use frequencies::PhaseTable;
+pub use design::{FourierSensitivityRule, MomentsDesign, MomentsNoise};
+pub use frequencies::{Frequencies, FrequencyPairTable, PhaseTable};
 pub use model::{
     CellsNoiseEvidence, DesignProblem, LEAST_SIGMA, MomentsAuditEvidence, MomentsGuarantee, MomentsModel,
-    MomentsNoiseEvidence, RecordMomentsDesign, SimulatedMoments, moments_certificate,
+    MomentsNoiseEvidence, RecordMomentsDesign, SimulatedMoments, check_moments, check_stationary_kernel,
+    check_waves_only, moments_certificate, moments_reference, scale_to_unit_box,
 };
-pub use model::{check_moments, check_stationary_kernel, check_waves_only, moments_reference, scale_to_unit_box};
-pub use released::SurfacePrediction;
-pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments};
+pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments, SurfacePrediction};
 pub use search::{LeastRiskWeights, SitePrior, WeightSearch};
-pub use setting::{MomentFeatures, MomentsSetting};
 pub use whole::IntegerMoments;
+
+/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and times the target, and the sum
+/// of squared targets. Neighbours replace one record. Which moments are released, and how much noise each gets, follows from the
+/// model, the number of rows and the budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MomentsSetting {
+    /// The public bound that targets are clipped to, on either side of zero.
+    pub target_bound: Positive,
+    /// The public box of the inputs: the two ends of the range of each input, for at most four inputs, or twelve with the kernel
+    /// `additive`. An input outside the box counts as the nearest one inside.
+    pub domain: Vec<[f64; 2]>,
+    /// What is summed: waves, for functions that vary slowly, or nested cells, as many as the number of rows justifies. With
+    /// cells, only the form of the model's kernel and the proportions of its lengthscales are used; for at most four inputs.
+    #[serde(default, skip_serializing_if = "MomentFeatures::are_waves")]
+    pub features: MomentFeatures,
+    /// The longest wavelength, in sides of the box, at least 1; without it, the better of 1.2 and 1.6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<f64>,
+    /// The approximate number of rows, from public knowledge, where their exact number is private: where filters choose rows,
+    /// people have several, or rows with missing cells are left out. The noise is designed for this number, and the exact number
+    /// is released with noise, at no extra cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Count<MOST_ROWS>>,
+}
+
+/// Functions of the inputs that are summed over the rows, alone and times the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MomentFeatures {
+    /// Cosines and sines.
+    #[default]
+    Waves,
+    /// Indicators of nested cells of the box.
+    Cells,
+}
+
+impl MomentFeatures {
+    /// The better choice for a public number of rows and this many inputs, where no more is known. If somebody guessed the lengthscale
+    /// right, waves err somewhat less. If the function varies faster, they miss it, and their intervals miss it too.
+    pub fn for_rows(rows: usize, inputs: usize) -> Self {
+        if rows >= FEWEST_ROWS_FOR_CELLS && inputs <= 2 { Self::Cells } else { Self::Waves }
+    }
+
+    fn are_waves(&self) -> bool {
+        *self == Self::Waves
+    }
+}
+
+impl Mechanism for MomentsSetting {
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Record
+    }
+
+    fn target_bound(&self) -> Option<f64> {
+        Some(self.target_bound.get())
+    }
+
+    fn domain(&self) -> Option<&[[f64; 2]]> {
+        Some(&self.domain)
+    }
+
+    fn stated_row_count(&self) -> Option<u64> {
+        self.rows.map(|rows| rows.get() as u64)
+    }
+}
+
+/// From this number of rows on, nested cells err far less than waves at epsilon 0.3 to 3 if the lengthscale was guessed four times too
+/// long. If it was guessed right, they err up to twice as much, by hundredths of the function's standard deviation (`beyond/more-rows`).
+/// With 1,000 rows and a good guess, waves are clearly better (`beyond/leaderboard/citibike`).
+const FEWEST_ROWS_FOR_CELLS: usize = 5_000;
+/// The most rows: sums in 64 bits hold four times as many.
+const MOST_ROWS: usize = 1_000_000_000_000;
+/// The most inputs that rows are counted by.
+const MOST_INPUTS: usize = 12;
+
+/// The most inputs that cells are cells of.
+const MOST_INPUTS_OF_CELLS: usize = 4;
+
+const PATH: &str = "privacy.mechanism.moments";
+
+impl MomentsSetting {
+    /// Checks the numbers, for data with this number of inputs.
+    ///
+    /// # Errors
+    /// [`SpecProblem::OutOfRange`](dpgp_spec::setting::SpecProblem::OutOfRange),
+    /// [`SpecProblem::WrongDimension`](dpgp_spec::setting::SpecProblem::WrongDimension).
+    pub fn check(&self, inputs: usize) -> CheckResult {
+        let path = PATH;
+        let domain = format!("{path}.domain");
+        check_range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for moments", inputs as f64)?;
+        check_dimension(&domain, inputs, self.domain.len())?;
+        self.domain.iter().try_for_each(|[low, high]| {
+            check_range(&domain, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
+        })?;
+        if self.features == MomentFeatures::Cells {
+            check_range("data.inputs", inputs <= MOST_INPUTS_OF_CELLS, "at most 4 inputs for cells", inputs as f64)?;
+            if self.period.is_some() {
+                return fail(
+                    &format!("{path}.period"),
+                    SpecProblem::Shape("is for waves, and cells have none".to_owned()),
+                );
+            }
+        }
+        let Some(period) = self.period else { return Ok(()) };
+        // Longer waves are all but constant in the box.
+        check_range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
+    }
+
+    /// How many inputs (n x d) lie outside of the box: each counts as the nearest place in it.
+    pub fn count_outside_box(&self, inputs: &DMatrix<f64>) -> usize {
+        let mut outside = 0;
+        for input in inputs.row_iter() {
+            let inside = input.iter().zip(&self.domain).all(|(x, [low, high])| (*low..=*high).contains(x));
+            outside += usize::from(!inside);
+        }
+        outside
+    }
+
+    /// Fails where the number of rows is private and none is said.
+    ///
+    /// # Errors
+    /// [`SpecProblem::MissingKey`].
+    pub fn check_known_rows(&self, data: &DataSetting) -> CheckResult {
+        let by = if !data.filter.is_empty() {
+            "data.filter, which makes the number of rows private,"
+        } else if data.person.is_some() {
+            "data.person, which makes the number of rows private,"
+        } else if data.drops_missing() {
+            "data.missing = \"drop\", which makes the number of rows private,"
+        } else {
+            return Ok(());
+        };
+        if self.rows.is_some() { Ok(()) } else { fail(PATH, SpecProblem::MissingKey { key: "rows", by }) }
+    }
+
+    /// The sides of the box.
+    pub fn box_sides(&self) -> Vec<f64> {
+        self.domain.iter().map(|[low, high]| high - low).collect()
+    }
+}

@@ -4,8 +4,7 @@ use nalgebra::DVector;
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::frequencies::is_zero;
-use super::frequencies::{BITS, PhaseTable};
+use super::frequencies::{BITS, PhaseTable, is_zero};
 use super::{Frequencies, MomentsDesign, MomentsNoise};
 use dpgp_gp::sites::{FeatureSums, LatticeCellSums, LatticeRowSums, NoisyFeatureSums};
 use dpgp_noise::RoundedGaussian;

@@ -1,6 +1,210 @@
 //! Densities of records, from noisy histograms or as private functions.
 
 mod measure;
-mod setting;
 
-pub use setting::{DensityEstimate, DensityProcessSetting, DensityTask};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CellSetting, TaskRequirements, TaskSetting, build_count_axes};
+use dpgp_gp::kernel::{BinObservation, Bins};
+use dpgp_mechanisms::{
+    FunctionNoiseSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting, Sections,
+};
+use dpgp_number::{Count, Positive};
+use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
+use dpgp_spec::setting::{BinRangeSetting, CheckResult, RangeSetting, SpecProblem, check_bin_ranges};
+
+/// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of a row is
+/// the number of records that it stands for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DensityTask {
+    /// The bins in which records are counted, along each input.
+    pub bins: Vec<BinRangeSetting>,
+    /// The bins at whose centres densities are predicted, along each input; without it, those of `bins`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub test: Vec<BinRangeSetting>,
+    /// How the density is estimated.
+    pub estimate: DensityEstimate,
+    /// Draws of the privacy noise.
+    #[serde(default = "default_draws")]
+    pub draws: Count,
+    /// Whether each epsilon has its own draws. Otherwise all epsilons share the same draws, so that they are compared on equal
+    /// terms, but one unlucky set of draws affects them all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_draws: bool,
+    /// Where the figure shows the estimate; in one dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<RangeSetting>,
+}
+
+/// How a density is estimated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DensityEstimate {
+    /// The noisy density of the bin that holds a point; needs mechanism.histogram.
+    Histogram {},
+    /// The estimates of the counts that `dpgp predict` makes from a noisy histogram; needs mechanism.histogram.
+    Denoised {},
+    /// Regression on the noisy histogram, its variances fitted by maximum likelihood; needs mechanism.histogram.
+    Process(DensityProcessSetting),
+    /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function; needs
+    /// mechanism.function.
+    Function {
+        /// Whether the mean of all densities is subtracted first, which is private and which the guarantee does not account for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        centred: bool,
+    },
+}
+
+/// Regression on a histogram.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DensityProcessSetting {
+    /// How the density of a bin relates to the latent function: its average over the bin (the integral kernel), or its value at
+    /// the centre. The kernel is `exp(-r^2 / l^2)`, without the factor 2.
+    pub observed: BinObservation,
+    /// Fixed lengthscales, one per input; without it, they are fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lengthscales: Option<Vec<Positive>>,
+    /// Lengthscales from which the searches start, in widths of a bin; the best of all fits is used.
+    #[serde(default = "default_start_widths", skip_serializing_if = "is_default_start_widths")]
+    pub widths: Vec<Positive>,
+    /// Whether the noisy densities are centred and scaled by their own mean and standard deviation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub standardise: bool,
+}
+
+fn default_draws() -> Count {
+    Count::ONE
+}
+
+fn default_start_widths() -> Vec<Positive> {
+    vec![Positive::ONE]
+}
+
+fn is_default_start_widths(widths: &Vec<Positive>) -> bool {
+    *widths == [Positive::ONE]
+}
+
+impl DensityProcessSetting {
+    fn check(&self, path: &str, inputs: usize) -> CheckResult {
+        let widths = format!("{path}.widths");
+        if self.widths.is_empty() {
+            return fail(&widths, SpecProblem::Empty);
+        }
+        let path = format!("{path}.lengthscales");
+        let Some(lengthscales) = &self.lengthscales else { return Ok(()) };
+        check_dimension(&path, inputs, lengthscales.len())
+    }
+}
+
+impl DensityTask {
+    /// The histogram of a cell; none if it has another task or mechanism.
+    pub fn histogram(setting: &CellSetting) -> Option<HistogramModel> {
+        let TaskSetting::Density(task) = &*setting.task else { return None };
+        let histogram = setting.privacy.mechanism.downcast::<HistogramSetting>()?;
+        Some(HistogramModel::new(task.histogram_bins(), histogram, &setting.data))
+    }
+
+    /// The bins whose densities are predicted.
+    fn test_bins(&self) -> Bins {
+        bins(if self.test.is_empty() { &self.bins } else { &self.test })
+    }
+
+    /// The bins that records are counted in.
+    fn histogram_bins(&self) -> Bins {
+        bins(&self.bins)
+    }
+
+    /// The purpose of a stream of draws at an epsilon.
+    fn stream_purpose(&self, draws: &str, epsilon: f64) -> String {
+        if self.own_draws { format!("{draws} at {epsilon:?}") } else { draws.to_owned() }
+    }
+
+    /// The mechanism of a density must be that of its estimate.
+    fn check_mechanism(&self, setting: &Sections) -> CheckResult {
+        let privacy = &setting.privacy;
+        match (&self.estimate, privacy.mechanism.downcast::<HistogramSetting>()) {
+            (DensityEstimate::Function { .. }, _) => match privacy.mechanism.downcast::<FunctionNoiseSetting>() {
+                Some(_) => privacy.check_target_change("function"),
+                None => Err(privacy.wrong_mechanism_error("function")),
+            },
+            (_, Some(histogram)) => {
+                // Without a bound on what a row stands for there is none on what a person does.
+                let unbounded = setting.data.person.is_some() && histogram.most_per_row.is_none();
+                let (path, by) = ("privacy.mechanism.histogram", "data.person");
+                // A unit of a count that lets its row pass a filter brings all others of the row with it.
+                if setting.data.filters_by_target() && histogram.most_per_row.is_none() {
+                    let why = "a filter on the counted column keeps or drops all that a row counts, so one record could change many \
+                               counts; filter by another column, or set most_per_row, and a row is the record";
+                    fail("data.filter", SpecProblem::Shape(why.to_owned()))
+                } else if unbounded && !setting.data.counts_each_row() {
+                    fail(path, SpecProblem::MissingKey { key: "most_per_row", by })
+                } else if histogram.most_per_row.is_some() && setting.data.counts_each_row() {
+                    fail("data", SpecProblem::MissingKey { key: "target", by: "most_per_row" })
+                } else {
+                    self.check_denoise(privacy)
+                }
+            }
+            (_, None) => Err(privacy.wrong_mechanism_error("histogram")),
+        }
+    }
+}
+
+impl DensityTask {
+    /// The counts of a histogram are no prediction: only a process makes one of them.
+    fn check_denoise(&self, privacy: &PrivacySetting) -> CheckResult {
+        let process = matches!(self.estimate, DensityEstimate::Process(_));
+        if process || !privacy.mechanism.denoises_experiments() {
+            return Ok(());
+        }
+        let needed = "estimate.process, because counts alone are not predictions";
+        fail("privacy.mechanism.histogram.denoise", SpecProblem::NotDenoised { needed })
+    }
+}
+
+impl TaskRequirements for DensityTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
+        let (path, inputs) = ("task.density", setting.data.dimensions());
+        if matches!(self.estimate, DensityEstimate::Function { .. }) {
+            setting.regression_model("task.density.estimate.function")?;
+        }
+        check_bin_ranges(&format!("{path}.bins"), &self.bins, inputs)?;
+        if !self.test.is_empty() {
+            check_bin_ranges(&format!("{path}.test"), &self.test, inputs)?;
+        }
+        if matches!(self.estimate, DensityEstimate::Denoised {}) {
+            let axes = build_count_axes(&setting.data.inputs, &setting.data.encode, &self.bins);
+            if !self.test.is_empty() {
+                let why = "is for densities; estimate.denoised is compared with the exact counts of `bins`";
+                return fail(&format!("{path}.test"), SpecProblem::Shape(why.to_owned()));
+            }
+            axes.map(|_| ()).or_else(|why| fail(&format!("{path}.bins"), SpecProblem::Shape(why.to_owned())))?;
+        }
+        if let Some(curve) = self.curve {
+            check_grid(&format!("{path}.curve"), &[curve], inputs)?;
+        }
+        if let DensityEstimate::Process(process) = &self.estimate {
+            process.check(&format!("{path}.estimate.process"), inputs)?;
+        }
+        self.check_mechanism(setting)
+    }
+
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        mechanism.downcast::<HistogramSetting>().is_some()
+    }
+
+    fn can_count_rows(&self) -> bool {
+        true
+    }
+
+    fn metric_names(&self, _: u32) -> Vec<String> {
+        ["rmse", "noisy-rmse", "ratio", "coverage-90", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec()
+    }
+}
+
+/// The bins of a grid.
+fn bins(cuts: &[BinRangeSetting]) -> Bins {
+    Bins::from_edges(&cuts.iter().map(BinRangeSetting::edges).collect::<Vec<_>>())
+}

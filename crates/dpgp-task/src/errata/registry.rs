@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{ErratumNumbers, measure, selection};
+use super::ErratumNumbers;
 use crate::TaskError;
 use crate::normalise::normalise;
 use dpgp_accounting::{
@@ -41,15 +41,15 @@ const REGISTRY: [(&str, ErratumComputation); 41] = [
     ("private-normalisation", || Ok(private_normalisation())),
     ("variance-for-deviation", || Ok(variance_for_deviation())),
     ("dual-direction", || Ok(dual_direction())),
-    ("selection-sensitivity", selection::selection_sensitivity),
-    ("ascending-sort", selection::ascending_sort),
-    ("sum-twice", selection::double_counted_sum),
-    ("toy-clip", selection::toy_clip),
+    ("selection-sensitivity", super::selection_sensitivity),
+    ("ascending-sort", super::ascending_sort),
+    ("sum-twice", super::double_counted_sum),
+    ("toy-clip", super::toy_clip),
     ("delta-squared", delta_squared),
-    ("largest-fold-dropped", selection::largest_fold_dropped),
-    ("weighted-sum", || Ok(measure::weighted_sum())),
-    ("mean-of-all", || Ok(measure::mean_printed_error())),
-    ("lowest-error", || Ok(measure::lowest_error())),
+    ("largest-fold-dropped", super::largest_fold_dropped),
+    ("weighted-sum", || Ok(super::weighted_sum())),
+    ("mean-of-all", || Ok(super::mean_printed_error())),
+    ("lowest-error", || Ok(super::lowest_error())),
     ("dropped-directions", dropped_directions),
     ("rank-tolerance", rank_tolerance),
     ("gradient-scheme", gradient_scheme),

@@ -6,21 +6,18 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::cells::CellsRegression;
-use super::measure::{FoldPrediction, MASS};
-use super::moments::MomentsRegression;
-use super::setting::{BaselineSetting, LeaderboardPosteriorSetting};
+use super::moments::{CellsRegression, MomentsRegression};
+use super::{BaselineSetting, FoldPrediction, LeaderboardPosteriorSetting, MASS};
 use crate::averaged::{FoldInputs, ModelAveragedReleases};
-use crate::binned::{BinNoise, BinStatistics, lookup_bin_values};
+use crate::binned::{BinNoise, BinStatistics, DenoisedBins, lookup_bin_values};
 use crate::cross_validation::FoldRows;
-use crate::denoised_bins::DenoisedBins;
 use crate::model::{FittedPrediction, TrainingProcess, noise_variance};
 use crate::noise::{NoiseDesigner, NoiseDesigns};
 use crate::noisy_sums::BoundedTargetSums;
 use crate::sample::product_grid;
 use crate::selection::LengthscaleChoice;
 use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
-use crate::summary::normal_vector;
+use crate::summary::{mean, normal_vector};
 use crate::{
     AuditEvidence, AuditableCertificate, LeaderboardTask, LengthscaleChoiceSetting, ReplicateJob, TargetGuarantee,
     TaskError,
@@ -102,7 +99,7 @@ pub(super) struct MeanBaseline {
 
 impl MeanBaseline {
     pub fn new(context: &LeaderboardContext<'_>, setting: BaselineSetting, rows: &FoldRows) -> Self {
-        let mean = rows.targets.iter().sum::<f64>() / rows.targets.len() as f64;
+        let mean = mean(&rows.targets);
         let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
         Self { setting, mean, rows: rows.targets.len(), prior, scale: context.scale }
     }

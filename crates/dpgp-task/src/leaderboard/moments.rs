@@ -1,5 +1,5 @@
-//! Regression from noisy Fourier moments, which hide inputs and targets, with intervals calibrated by a noisy
-//! count of rows.
+//! Regression from noisy Fourier moments, with intervals calibrated by a noisy count of rows, and from noisy sums
+//! and counts of nested cells. Both hide inputs and targets.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use nalgebra::DMatrix;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::measure::{FoldPrediction, MASS};
 use super::method::{LeaderboardContext, PrivateRegression};
-use super::setting::IntervalCalibrationSetting;
+use super::{FoldPrediction, IntervalCalibrationSetting, MASS};
 use crate::cross_validation::FoldRows;
-use crate::{AuditEvidence, AuditableCertificate, ReplicateJob, TaskError};
+use crate::{AuditEvidence, AuditableCertificate, ReplicateJob, Sample, TaskError};
 use dpgp_gp::PredictiveMixture;
 use dpgp_gp::sites::{
     FeatureSums, HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, fit_mixture_from_matrices,
 };
 use dpgp_mechanisms::{
-    DesignProblem, LEAST_SIGMA, MomentsAuditEvidence, MomentsDesign, MomentsNoiseEvidence, MomentsSetting,
-    PrivacySetting, moments_certificate, moments_reference, scale_to_unit_box,
+    DesignProblem, LEAST_SIGMA, MomentsAuditEvidence, MomentsDesign, MomentsModel, MomentsNoiseEvidence,
+    MomentsSetting, PrivacySetting, SimulatedMoments, moments_certificate, moments_reference, scale_to_unit_box,
 };
+use dpgp_stream::LatticeSums;
 
 /// The mixture of processes that follows from noisy moments of the training rows.
 pub(super) struct MomentsRegression {
@@ -148,12 +148,12 @@ const OUTSIDE: [f64; 2] = [0.005, 0.5];
 /// with noise of standard deviation `sigma / sqrt(share / 2)` it has `mu = sqrt(share / 2) / sigma`. One after the other, each chosen in sight of
 /// those before, they have the root of the sum of squares (Dong, Roth and Su 2022, Corollary 3.3): `1 / sigma`, that of the guarantee.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct IntervalCalibration {
+struct IntervalCalibration {
     share: f64,
 }
 
 /// Rows whose intervals are known.
-pub(super) struct RowPredictions<'a> {
+struct RowPredictions<'a> {
     /// Predictions of the targets.
     pub predicted: &'a PredictiveMixture,
     /// The targets.
@@ -217,7 +217,7 @@ impl NoisyOutsideShare {
 }
 
 /// Released values at one noise multiplier, before noise.
-pub(super) struct PlannedMomentsRelease {
+struct PlannedMomentsRelease {
     pub sigma: f64,
     pub design: Arc<MomentsDesign>,
     pub sums: FeatureSums,
@@ -246,6 +246,42 @@ impl PlannedMomentsRelease {
             bound: design.rule.target_bound(),
             counts,
         }))
+    }
+}
+
+/// The mixture of processes that follows from noisy sums and counts of the training rows.
+pub(super) struct CellsRegression {
+    model: MomentsModel,
+    sums: LatticeSums,
+    test: DMatrix<f64>,
+}
+
+impl CellsRegression {
+    pub fn new(context: &LeaderboardContext<'_>, rows: &FoldRows) -> Result<Self, TaskError> {
+        let model = MomentsModel::new(context.job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
+        // Rows are summed in the units of a file.
+        let targets = rows.targets.iter().map(|target| model.to_target_units(*target)).collect();
+        let training = Sample { inputs: rows.inputs.clone(), targets, persons: Vec::new() };
+        Ok(Self { sums: model.sum_columns(training.columns())?, test: rows.test.clone(), model })
+    }
+}
+
+impl PrivateRegression for CellsRegression {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
+        let SimulatedMoments { released, .. } = self.model.simulate_release(&self.sums, cell, stream)?;
+        let targets = self.model.predict_in_model_units(&self.model.posterior(&released)?, &self.test).targets;
+        Ok(FoldPrediction::Targets { targets, level: MASS })
+    }
+
+    /// Neither the certificate nor the size of the noise depends on the draw, so one more draw provides both.
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
+        let mut stream = job.streams.block_stream("evidence");
+        let SimulatedMoments { guarantee, sampled, .. } = self.model.simulate_release(&self.sums, cell, &mut stream)?;
+        job.certify_with_evidence(guarantee.certificate, || vec![AuditEvidence::Moments(sampled)])
+    }
+
+    fn jitter(&self) -> f64 {
+        0.0
     }
 }
 

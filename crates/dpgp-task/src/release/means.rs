@@ -26,6 +26,7 @@ use crate::averaged::{FoldInputs, averaged_posterior};
 use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_variance};
 use crate::noise::NoiseDesigner;
 use crate::normalise::{normalisation_caveats, normalise};
+use crate::summary::mean;
 use crate::{RandomStreams, RunCache, Sample, TargetGuarantee, TaskError};
 use dpgp_gp::{ModelAveragedPosterior, PredictionMap};
 use dpgp_mechanisms::Sections;
@@ -253,7 +254,7 @@ impl PredictionPoints {
     /// The root of the weighted mean of values at the points.
     pub(super) fn root_weighted_mean(&self, values: &[f64]) -> f64 {
         let Some(weights) = &self.weights else {
-            return (values.iter().sum::<f64>() / values.len() as f64).sqrt();
+            return mean(values).sqrt();
         };
         let weighted: f64 = values.iter().zip(weights).map(|(value, weight)| value * weight).sum();
         (weighted / weights.iter().sum::<f64>()).sqrt()

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::judged::{CandidateSelector, clipped_range, expected_clipped_square};
 use crate::cross_validation::{FoldRows, folds, rows_outside_fold};
-use crate::known::Memo;
+use crate::job::Memo;
 use crate::noise::cloaking_options;
 use crate::summary::normal_vector;
 use crate::{

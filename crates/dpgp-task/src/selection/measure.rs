@@ -1,17 +1,16 @@
 //! The selected candidate and its error.
 
-use super::fold::CandidateComparison;
-use super::fold::CandidateFold;
+use super::fold::{CandidateComparison, CandidateFold};
 use super::judged::{CandidateSelector, SelectionOutcome, clipped_range};
 use crate::normalise::{normalisation_caveats, normalise};
+use crate::summary::mean;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, TargetGuarantee, TaskError,
+    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ModelCandidate, ReplicateJob, RowRangeSetting,
+    SelectionTask, TargetGuarantee, TaskError,
 };
-use crate::{ModelCandidate, RowRangeSetting, SelectionTask};
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_linalg::largest_or_nan;
-use dpgp_mechanisms::PrivacySetting;
-use dpgp_mechanisms::SseSensitivityRule;
+use dpgp_mechanisms::{PrivacySetting, SseSensitivityRule};
 
 /// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
 /// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each
@@ -36,7 +35,6 @@ impl MeasurableTask for SelectionTask {
     }
 }
 
-/// State shared by all cells of a block.
 struct SelectionSharedState<'a> {
     job: &'a ReplicateJob<'a>,
     judge: CandidateSelector<'a>,
@@ -140,7 +138,7 @@ fn candidate_metrics(names: &[ModelCandidate], judged: &SelectionOutcome) -> Vec
 fn summary_values(judged: &SelectionOutcome) -> [f64; 6] {
     let SelectionOutcome { probability, rmse, allowed, bound, .. } = judged;
     let expected = probability.iter().zip(rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
-    let mean = rmse.iter().sum::<f64>() / rmse.len() as f64;
+    let mean = mean(rmse);
     let number = allowed.len() as f64;
     let uniform = (allowed.iter().map(|&i| rmse[i] * rmse[i]).sum::<f64>() / number.max(1.0)).sqrt();
     [expected, mean, number, *bound, largest_or_nan(probability.iter().copied()), uniform]

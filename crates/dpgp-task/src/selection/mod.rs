@@ -4,9 +4,281 @@
 mod fold;
 mod judged;
 mod measure;
-mod setting;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{FitSize, TaskRequirements};
+use dpgp_mechanisms::{Sections, SseSensitivityRule, cloaking_setting};
+use dpgp_number::{Count, Epsilon, Positive};
+use dpgp_spec::label;
+use dpgp_spec::setting::rules::{check_positive, check_range, fail};
+use dpgp_spec::setting::{CheckResult, SpecProblem, SplitSetting};
 
 pub(super) use fold::LengthscaleChoice;
 pub use fold::SelectionErrorFunction;
 pub(super) use judged::expected_clipped_square;
-pub use setting::{GpCandidate, GpHyperparameterGrid, ModelCandidate, NoiseScale, RowRangeSetting, SelectionTask};
+
+/// Selection among candidates by cross-validated expected squared error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SelectionTask {
+    /// The rows that are used; without it, all rows. Normalisation uses all rows in either case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowRangeSetting>,
+    /// How rows are split into folds.
+    pub split: SplitSetting,
+    /// The configurations to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<ModelCandidate>,
+    /// More configurations: Gaussian processes with all combinations of some hyperparameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gp: Option<GpHyperparameterGrid>,
+    /// Budget of the exponential mechanism.
+    pub epsilon: Epsilon,
+    /// Clip errors at this many times the largest change of a target; no clip without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip: Option<Positive>,
+    /// The bound on the change of the summed squared error.
+    pub sensitivity: SseSensitivityRule,
+    /// A candidate is allowed only if one target moves the predictions of a fold by at most the square root of this (in norm, on
+    /// the scale of the model).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Positive>,
+    /// Draws of the noise over which the errors are averaged; without it, their expectation is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<Count>,
+    /// What the noise in the errors is scaled by.
+    #[serde(default, skip_serializing_if = "NoiseScale::is_delta")]
+    pub noise_scale: NoiseScale,
+    /// Pairs of rows, counted from 0 among those that are used. For each pair, a metric says by how much the prediction at the
+    /// first row changes when the target of the second changes by 1; it is 0 if the second is not a training row of that
+    /// prediction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<[usize; 2]>,
+    /// Whether the error of each fold without noise is also measured, not only the sum of these errors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_fold: bool,
+    /// Whether only the metrics of all candidates together are measured, not those of each candidate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub summary: bool,
+}
+
+/// What the noise of predictions is scaled by besides the change of a target and the multiplier of the calibration. `Delta^2` is
+/// the largest `c' M^-1 c` of the columns c, with the covariance M that the solver ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseScale {
+    /// By Delta, the sensitivity, as the paper says and a proof needs.
+    #[default]
+    Delta,
+    /// By its square, an error of the authors' code: too much noise where Delta is above 1, too little below.
+    DeltaSquared,
+}
+
+impl NoiseScale {
+    fn is_delta(&self) -> bool {
+        *self == Self::Delta
+    }
+}
+
+/// A range of rows in their order, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RowRangeSetting {
+    /// The first row of the range.
+    pub from: usize,
+    /// The row after the last row of the range.
+    pub to: usize,
+}
+
+/// All combinations of some hyperparameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GpHyperparameterGrid {
+    /// Lengthscales, in units of the inputs.
+    pub lengthscales: Vec<f64>,
+    /// Variances of the Gaussian likelihood, in squared units of the normalised target.
+    pub noise_variances: Vec<f64>,
+    /// Variances of the kernel.
+    pub variances: Vec<f64>,
+}
+
+/// A Gaussian process with an exponentiated quadratic kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GpCandidate {
+    /// Lengthscale, in units of the inputs.
+    pub lengthscale: f64,
+    /// Variance of the Gaussian likelihood, in squared units of the normalised target.
+    pub noise_variance: f64,
+    /// Variance of the kernel.
+    pub variance: f64,
+}
+
+/// A configuration that can be selected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ModelCandidate {
+    /// Least squares on monomials up to this degree.
+    Polynomial(u32),
+    /// A Gaussian process.
+    Gp(GpCandidate),
+}
+
+impl GpHyperparameterGrid {
+    /// Every combination; variances vary fastest, then noise variances.
+    fn candidates(&self) -> Vec<ModelCandidate> {
+        let mut all = Vec::new();
+        for &lengthscale in &self.lengthscales {
+            for &noise_variance in &self.noise_variances {
+                all.extend(
+                    self.variances
+                        .iter()
+                        .map(|&variance| ModelCandidate::Gp(GpCandidate { lengthscale, noise_variance, variance })),
+                );
+            }
+        }
+        all
+    }
+
+    fn check(&self) -> CheckResult {
+        let Self { lengthscales, noise_variances, variances } = self;
+        let lists = [("lengthscales", lengthscales), ("noise_variances", noise_variances), ("variances", variances)];
+        for (key, values) in lists {
+            let path = format!("task.selection.gp.{key}");
+            if values.is_empty() {
+                return fail(&path, SpecProblem::Empty);
+            }
+            values.iter().try_for_each(|value| check_positive(&path, *value))?;
+        }
+        let size = lengthscales.len().saturating_mul(noise_variances.len()).saturating_mul(variances.len());
+        check_range("task.selection.gp", size <= MOST_CANDIDATES, "at most 10000 combinations", size as f64)
+    }
+}
+
+/// The most candidates of a selection.
+const MOST_CANDIDATES: usize = 10_000;
+
+impl ModelCandidate {
+    /// A short name, as metrics show it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Polynomial(degree) => format!("polynomial-{degree}"),
+            Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                let [l, n, v] = [lengthscale, noise_variance, variance].map(|x| label(&toml::Value::Float(*x)));
+                format!("l={l} noise={n} variance={v}")
+            }
+        }
+    }
+
+    fn check(&self, path: &str) -> CheckResult {
+        match self {
+            Self::Polynomial(degree) => check_range(path, *degree <= 20, "at most 20", f64::from(*degree)),
+            Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                [lengthscale, noise_variance, variance].into_iter().try_for_each(|x| check_positive(path, *x))
+            }
+        }
+    }
+}
+
+impl SelectionTask {
+    /// How many of so many rows are used.
+    fn used_row_count(&self, rows: usize) -> usize {
+        self.rows.map_or(rows, |chosen| rows.min(chosen.to).saturating_sub(chosen.from))
+    }
+
+    /// The metrics of each candidate.
+    pub const OF_EACH: [&str; 6] = ["sse", "sse-without-noise", "most-moved", "sensitivity", "probability", "rmse"];
+
+    /// The metrics that are about all candidates together.
+    pub const OF_ALL: [&str; 6] =
+        ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability", "uniform-rmse"];
+
+    /// Budget of the choice and of the release of predictions after it, where both are private.
+    pub const TOTAL: &str = "total-epsilon";
+
+    /// The only clip, in largest changes of a target, that the corrected sensitivity is proved for.
+    pub const CORRECTED_CLIP: Positive = Positive::constant(4.0);
+
+    /// The name of an entry of the map of a candidate.
+    pub fn entry_metric_name(name: &str, [test, training]: [usize; 2]) -> String {
+        format!("map/{name}/{test} from {training}")
+    }
+
+    /// The name of the error without noise of a candidate in a fold, counted from 1.
+    pub fn fold_metric_name(name: &str, fold: usize) -> String {
+        format!("sse-without-noise/{name}/fold-{fold}")
+    }
+
+    /// The name of the probability of a lengthscale.
+    pub fn lengthscale_metric_name(lengthscale: f64) -> String {
+        format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
+    }
+
+    /// Every configuration, those of the grid last.
+    pub fn all_candidates(&self) -> Vec<ModelCandidate> {
+        let grid = self.gp.iter().flat_map(GpHyperparameterGrid::candidates);
+        self.candidates.iter().cloned().chain(grid).collect()
+    }
+
+    fn check_candidates(&self) -> CheckResult {
+        let path = "task.selection.candidates";
+        self.gp.as_ref().map_or(Ok(()), GpHyperparameterGrid::check)?;
+        let all = self.all_candidates();
+        if all.is_empty() {
+            return fail(path, SpecProblem::Empty);
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        for candidate in &all {
+            candidate.check(path)?;
+            if !seen.insert(candidate.name()) {
+                return fail(path, SpecProblem::DuplicateValue { label: candidate.name() });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TaskRequirements for SelectionTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
+        setting.data.check_split("task.selection.split", self.split)?;
+        if let Some(rows) = self.rows {
+            check_range("task.selection.rows.to", rows.to > rows.from, "greater than `from`", rows.to as f64)?;
+        }
+        self.check_candidates()?;
+        if self.sensitivity == SseSensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {
+            return fail("task.selection.sensitivity", SpecProblem::CorrectedNeedsClip);
+        }
+        cloaking_setting(&setting.privacy).map(drop)
+    }
+
+    fn metric_names(&self, _: u32) -> Vec<String> {
+        let each = if self.summary { Vec::new() } else { self.all_candidates() };
+        let names: Vec<String> = each.iter().map(ModelCandidate::name).collect();
+        let each =
+            Self::OF_EACH.into_iter().flat_map(|metric| names.iter().map(move |name| format!("{metric}/{name}")));
+        let lengthscales = self.gp.iter().flat_map(|grid| &grid.lengthscales);
+        let lengthscales = lengthscales.map(|l| SelectionTask::lengthscale_metric_name(*l));
+        let entries =
+            names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::entry_metric_name(name, *entry)));
+        let folds = if self.each_fold { self.split.fold_count() } else { 0 };
+        let of_folds = names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::fold_metric_name(name, fold)));
+        let of_all = Self::OF_ALL.into_iter().chain([Self::TOTAL]).map(str::to_owned);
+        each.chain(entries).chain(of_folds).chain(lengthscales).chain(of_all).collect()
+    }
+
+    fn check_row_count(&self, rows: usize) -> CheckResult {
+        let last = self.entries.iter().flatten().copied().max();
+        let used = self.used_row_count(rows);
+        let allowed = "less than the number of rows used";
+        let inside = last.is_none_or(|last| last < used);
+        check_range("task.selection.entries", inside, allowed, last.unwrap_or(0) as f64)?;
+        self.split.check_rows("task.selection.split", self.used_row_count(rows))
+    }
+
+    fn fit_size(&self, rows: usize) -> Option<FitSize> {
+        let exact = self.all_candidates().iter().any(|candidate| matches!(candidate, ModelCandidate::Gp(_)));
+        exact.then(|| FitSize::from_split(self.split, self.used_row_count(rows)))
+    }
+}

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use rand_pcg::Pcg64;
 
 use super::{BoxProcessPrior, NoisyFeatureMap, NoisyFeatureMaps};
-use crate::known::RunCache;
+use crate::job::RunCache;
 use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate};
 use crate::sample::product_grid;
 use crate::{AuditEvidence, AuditableCertificate, ReplicateJob, ShapedNoiseRelease, TaskError};

@@ -5,8 +5,7 @@ use rand::Rng;
 
 use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds, range_in_lengthscales, sums_in_lengthscales};
 use crate::sample::product_grid;
-use crate::{AuditEvidence, Sample, TaskError};
-use crate::{CellSetting, SurfaceTask, TaskSetting};
+use crate::{AuditEvidence, CellSetting, Sample, SurfaceTask, TaskError, TaskSetting};
 use dpgp_accounting::{Caveat, Certificate, PrivacyUnit};
 use dpgp_data::rows::InMemoryRows;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
@@ -14,9 +13,7 @@ use dpgp_gp::variational::{
     InducingInputs, NoiseCorrection, NoisySufficientStatistics, SufficientStatistics, WeightPosterior,
     noise_aware_posterior,
 };
-use dpgp_mechanisms::SumsNoise;
-use dpgp_mechanisms::public_target_scaling;
-use dpgp_mechanisms::{PrivacySetting, Sections, SumsSetting};
+use dpgp_mechanisms::{PrivacySetting, Sections, SumsNoise, SumsSetting, public_target_scaling};
 use dpgp_noise::RoundedNoise;
 use dpgp_spec::setting::{NoiseAwareInverseSetting, RangeSetting};
 use dpgp_stream::{KernelSummand, KernelSums, QuantizedKernel, sum_rows_serially};
