@@ -19,12 +19,10 @@ use std::f64::consts::TAU;
 
 use thiserror::Error;
 
-use crate::exponential::check_exponential;
-use crate::finding::AttackContext;
-use crate::finding::{AuditBound, AuditCheck, AuditFinding, AuditVerdict, ROUNDING};
+use crate::finding::{AttackContext, AuditBound, AuditCheck, AuditFinding, AuditVerdict, ROUNDING};
 use crate::gaussian::{self, FunctionNorms, NoiseScaling, statistic_change};
 use crate::records::check_records;
-use crate::selection::check_selection;
+use crate::selection::{check_exponential, check_selection};
 use crate::shaped::check_shaped_noise;
 use dpgp_accounting::{
     Accountant, AccountingError, AssumedPoissonAccountant, Caveat, Certificate, CertifiedMechanism, Guarantee,
@@ -153,7 +151,7 @@ fn conclude_finding(claim: Certificate, guarantee: Guarantee, mut checks: Vec<Au
 ///
 /// # Errors
 /// [`AccountingError`] if the event is none.
-pub(super) fn check_gradients(
+fn check_gradients(
     event: &PrivacyEvent,
     relation: NeighbourRelation,
     claim: Guarantee,
@@ -179,12 +177,7 @@ pub(super) fn check_gradients(
 ///
 /// Obligation: a target moves one bin only, by at most what its extreme targets move it; the ratio of two densities of scale b
 /// whose centres lie s apart is at most `e^(s / b)`, and reaches it.
-pub(super) fn check_laplace(
-    statistic: BinStatistic,
-    bins: &[(usize, f64)],
-    change: f64,
-    claim: Guarantee,
-) -> AuditCheck {
+fn check_laplace(statistic: BinStatistic, bins: &[(usize, f64)], change: f64, claim: Guarantee) -> AuditCheck {
     let epsilon =
         largest_or_nan(bins.iter().map(|&(records, scale)| statistic_change(statistic, records, change) / scale));
     let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
@@ -326,7 +319,7 @@ fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
 }
 
 /// The delta of the worst pair of records: at most what the weights allow, at least what a search over pairs finds.
-pub(super) fn check_moments(release: &MomentsNoiseEvidence, claim: Guarantee) -> AuditCheck {
+fn check_moments(release: &MomentsNoiseEvidence, claim: Guarantee) -> AuditCheck {
     let weights = MomentWeights::from_release(release);
     let most = exact_delta(weights.squared_shift_bound().sqrt(), claim.epsilon);
     let found = exact_delta(weights.search_worst_shift().sqrt(), claim.epsilon);

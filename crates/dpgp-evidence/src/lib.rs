@@ -20,7 +20,6 @@
 //! | private selection | the budgets of its parts, and attacks on samples with Clopper-Pearson bounds |
 
 mod block;
-mod exponential;
 mod finding;
 mod gaussian;
 mod records;
@@ -29,6 +28,5 @@ mod selection;
 mod shaped;
 
 pub use block::{AuditError, audit};
-pub use finding::AttackContext;
-pub use finding::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
+pub use finding::{AttackContext, AuditBound, AuditCheck, AuditFinding, AuditVerdict};
 pub use sampled::{FirstLine, SampledFilesError, SampledOutputs, read_sampled};

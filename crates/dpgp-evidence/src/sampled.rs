@@ -13,7 +13,7 @@ use dpgp_data::{ColumnNameSource, DataError, Table, describe_columns, detect_csv
 use dpgp_task::RandomStreams;
 
 /// Rows of a file below which nothing can be learned.
-pub(super) const FEWEST: usize = 100;
+const FEWEST: usize = 100;
 
 /// Why files are no outputs that can be compared.
 #[derive(Debug, thiserror::Error)]
@@ -153,7 +153,7 @@ pub(super) struct SampledCells {
 }
 
 /// Reads a file. A first line that may be an output is one or the other only where it is said.
-pub(super) fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<SampledCells, SampledFilesError> {
+fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<SampledCells, SampledFilesError> {
     let table = if first == Some(FirstLine::Row) && !is_parquet(path) {
         Table::read(path, &detect_csv_layout(path, &ColumnNameSource::Numbered)?.to_csv_format())?
     } else {

@@ -1,13 +1,11 @@
-//! The drawing sheet: shapes and text at fractions of a pixel, line styles and small marks, clipped to the plot. Other modules draw only
-//! through it.
+//! The drawing sheet: shapes and text at fractions of a pixel, line styles and small marks, and the colours that all figures
+//! share. Other modules draw only through it.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::mark::TextAnchor;
-use super::palette;
-use super::palette::Colour;
+use super::picture::TextAnchor;
 use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 use dpgp_data::escape_hidden_line;
@@ -29,7 +27,7 @@ pub struct Font {
 
 impl Font {
     pub const fn new(size: f64, anchor: TextAnchor) -> Self {
-        Self { size, anchor, colour: palette::BLACK, upward: false }
+        Self { size, anchor, colour: BLACK, upward: false }
     }
 
     pub const fn coloured(self, colour: Colour) -> Self {
@@ -57,7 +55,7 @@ pub fn paint_sheet(
     let size = (to_raster_units(width) as u32, to_raster_units(height) as u32);
     {
         let canvas = Canvas { area: SVGBackend::with_string(&mut svg, size).into_drawing_area() };
-        canvas.area.fill(&WHITE)?;
+        canvas.area.fill(&plotters::style::WHITE)?;
         paint(&canvas)?;
         canvas.area.present()?;
     }
@@ -202,67 +200,8 @@ pub fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     lines
 }
 
-impl Rect {
-    /// The distance of a point inside each edge; negative outside.
-    fn edge_distances(&self, spot: PlotPoint) -> [f64; 4] {
-        [spot.x - self.left, self.right() - spot.x, spot.y - self.top, self.bottom() - spot.y]
-    }
-
-    /// The part of a segment inside (Liang and Barsky): its ends, if there is any.
-    fn clip_segment(&self, from: PlotPoint, to: PlotPoint) -> Option<[PlotPoint; 2]> {
-        let (mut enter, mut leave) = (0.0f64, 1.0f64);
-        for (at_from, at_to) in self.edge_distances(from).into_iter().zip(self.edge_distances(to)) {
-            if at_from < 0.0 && at_to < 0.0 {
-                return None;
-            }
-            let crossing = at_from / (at_from - at_to);
-            if at_from < 0.0 {
-                enter = enter.max(crossing);
-            } else if at_to < 0.0 {
-                leave = leave.min(crossing);
-            }
-        }
-        // The end itself where nothing is cut off: rounding would break a line into runs.
-        let last = if leave == 1.0 { to } else { from.towards(to, leave) };
-        (enter <= leave).then(|| [from.towards(to, enter), last])
-    }
-
-    /// The runs of a line inside.
-    pub fn clip_line(&self, points: &[PlotPoint]) -> Vec<Vec<PlotPoint>> {
-        let mut runs: Vec<Vec<PlotPoint>> = Vec::new();
-        for ends in points.windows(2) {
-            let Some([from, to]) = self.clip_segment(ends[0], ends[1]) else { continue };
-            match runs.last_mut() {
-                Some(run) if run.last() == Some(&from) => run.push(to),
-                _ => runs.push(vec![from, to]),
-            }
-        }
-        runs
-    }
-
-    /// The part of an area inside (Sutherland and Hodgman), edge by edge.
-    pub fn clip_area(&self, corners: &[PlotPoint]) -> Vec<PlotPoint> {
-        (0..4).fold(corners.to_vec(), |area, edge| self.clip_to_edge(&area, edge))
-    }
-
-    fn clip_to_edge(&self, corners: &[PlotPoint], edge: usize) -> Vec<PlotPoint> {
-        let mut kept = Vec::with_capacity(corners.len());
-        for (i, &to) in corners.iter().enumerate() {
-            let from = corners[(i + corners.len() - 1) % corners.len()];
-            let (at_from, at_to) = (self.edge_distances(from)[edge], self.edge_distances(to)[edge]);
-            if (at_from < 0.0) != (at_to < 0.0) {
-                kept.push(from.towards(to, at_from / (at_from - at_to)));
-            }
-            if at_to >= 0.0 {
-                kept.push(to);
-            }
-        }
-        kept
-    }
-}
-
 /// The dashes of a line: so many pixels on, so many off.
-pub fn dashes(points: &[PlotPoint], on: f64, off: f64) -> Vec<Vec<PlotPoint>> {
+fn dashes(points: &[PlotPoint], on: f64, off: f64) -> Vec<Vec<PlotPoint>> {
     let mut dashes = vec![points.first().copied().into_iter().collect::<Vec<_>>()];
     let (mut drawing, mut left) = (true, on);
     for ends in points.windows(2) {
@@ -339,6 +278,105 @@ pub enum MarkShape {
     Square,
 }
 
+/// Red, green, blue and how far a colour covers what lies behind it, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Colour(pub u8, pub u8, pub u8, pub f64);
+
+impl Colour {
+    const fn rgb(red: u8, green: u8, blue: u8) -> Self {
+        Self(red, green, blue, 1.0)
+    }
+
+    /// The same colour, covering only a part.
+    pub const fn faint(self, opacity: f64) -> Self {
+        Self(self.0, self.1, self.2, opacity)
+    }
+
+    /// What it looks like on white, as a colour that covers all.
+    pub fn on_white(self) -> Self {
+        mixed(WHITE, self, self.3)
+    }
+
+    /// Black on light colours and white on dark ones.
+    pub fn contrasting_colour(self) -> Self {
+        let light = 0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2);
+        if light > 140.0 { BLACK } else { WHITE }
+    }
+}
+
+/// Colours that colour-blind readers can tell apart, by decreasing contrast with white.
+pub const COLOURS: [Colour; 7] = [
+    Colour::rgb(0, 95, 170),
+    Colour::rgb(200, 80, 0),
+    Colour::rgb(0, 130, 95),
+    Colour::rgb(170, 60, 130),
+    Colour::rgb(95, 95, 95),
+    Colour::rgb(190, 140, 0),
+    Colour::rgb(60, 160, 220),
+];
+/// Black.
+pub const BLACK: Colour = Colour::rgb(0, 0, 0);
+/// White.
+pub const WHITE: Colour = Colour::rgb(255, 255, 255);
+/// A second red beside [`COLOURS`], for one of two classes.
+pub const RED: Colour = Colour::rgb(215, 40, 40);
+/// Lines behind the data.
+pub const GRID: Colour = Colour::rgb(215, 215, 215);
+/// Lines that matter less.
+pub const GREY: Colour = Colour::rgb(140, 140, 140);
+/// A ground on which black and white can be seen.
+pub const GROUND: Colour = Colour::rgb(135, 135, 135);
+/// Lines that must be seen on colours.
+pub const DARK: Colour = Colour::rgb(90, 90, 90);
+
+/// From low to high values, evenly darker to lighter and distinct for colour-blind readers.
+const RAMP: [Colour; 5] = [
+    Colour::rgb(20, 30, 110),
+    Colour::rgb(110, 40, 150),
+    Colour::rgb(200, 70, 115),
+    Colour::rgb(240, 135, 60),
+    Colour::rgb(250, 210, 70),
+];
+
+/// Nine even steps of viridis (Smith and van der Walt, Matplotlib 2015): equal steps look equally far apart, in grey and to
+/// colour-blind readers, too.
+const VIRIDIS: [Colour; 9] = [
+    Colour::rgb(68, 1, 84),
+    Colour::rgb(71, 45, 123),
+    Colour::rgb(59, 82, 139),
+    Colour::rgb(44, 114, 142),
+    Colour::rgb(33, 145, 140),
+    Colour::rgb(40, 174, 128),
+    Colour::rgb(94, 201, 98),
+    Colour::rgb(173, 220, 48),
+    Colour::rgb(253, 231, 37),
+];
+
+/// The colour of a fraction from 0 to 1.
+pub fn ramp(fraction: f64) -> Colour {
+    interpolate_palette(&RAMP, fraction)
+}
+
+/// The same by a map of colours that is perceptually uniform.
+pub fn viridis(fraction: f64) -> Colour {
+    interpolate_palette(&VIRIDIS, fraction)
+}
+
+fn interpolate_palette(colours: &[Colour], fraction: f64) -> Colour {
+    let place = fraction.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
+    let step = (place as usize).min(colours.len() - 2);
+    mixed(colours[step], colours[step + 1], place - step as f64)
+}
+
+/// The colour a fraction of the way from one to another.
+fn mixed(from: Colour, to: Colour, t: f64) -> Colour {
+    Colour::rgb(mix_channel(from.0, to.0, t), mix_channel(from.1, to.1, t), mix_channel(from.2, to.2, t))
+}
+
+fn mix_channel(from: u8, to: u8, t: f64) -> u8 {
+    (f64::from(from) + t * (f64::from(to) - f64::from(from))).round() as u8
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,7 +384,7 @@ mod tests {
     #[test]
     fn a_sheet_has_the_size_asked_for_and_a_finer_raster() {
         let ends = [PlotPoint::new(0.0, 0.0), PlotPoint::new(100.0, 49.75)];
-        let svg = paint_sheet(100.0, 50.0, |canvas| canvas.line(&ends, Pen::new(palette::BLACK, 1.0))).unwrap();
+        let svg = paint_sheet(100.0, 50.0, |canvas| canvas.line(&ends, Pen::new(BLACK, 1.0))).unwrap();
         assert!(svg.starts_with("<svg width=\"100\" height=\"50\" viewBox=\"0 0 400 200\""), "{svg}");
         assert!(svg.contains("points=\"0,0 400,199 \""), "{svg}");
     }
@@ -357,41 +395,6 @@ mod tests {
         assert_eq!(wrapped("unbreakable", 10.0, 5.0), ["unbreakable"]);
         assert!(wrapped("", 10.0, 50.0).is_empty());
     }
-}
-
-#[cfg(test)]
-mod clip_tests {
-    use super::*;
-
-    const UNIT: Rect = Rect { left: 0.0, top: 0.0, width: 1.0, height: 1.0 };
-
-    #[test]
-    fn a_line_that_leaves_and_returns_has_two_runs() {
-        let runs = UNIT.clip_line(&[(0.0, 0.5), (0.25, 0.5), (0.5, 2.5), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from));
-        let first = [(0.0, 0.5), (0.25, 0.5), (0.3125, 1.0)].map(PlotPoint::from).to_vec();
-        let second = [(0.6875, 1.0), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
-        assert_eq!(runs, [first, second]);
-        assert!(
-            UNIT.clip_line(&[(-1.0, 0.5), (0.5, 3.0)].map(PlotPoint::from)).is_empty(),
-            "passes the corner outside"
-        );
-        let across = [(0.0, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
-        assert_eq!(UNIT.clip_line(&[(-1.0, 0.5), (3.0, 0.5)].map(PlotPoint::from)), [across]);
-    }
-
-    #[test]
-    fn an_area_is_cut_at_the_edges() {
-        let diamond = [(0.5, -0.5), (1.5, 0.5), (0.5, 1.5), (-0.5, 0.5)].map(PlotPoint::from);
-        let corners = UNIT.clip_area(&diamond);
-        let turn = |i: usize| {
-            let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
-            a.x * b.y - a.y * b.x
-        };
-        let doubled: f64 = (0..corners.len()).map(turn).sum();
-        assert!((doubled - 2.0).abs() < 1e-12, "the diamond holds the unit square: {corners:?}");
-        assert!(UNIT.clip_area(&[(2.0, 2.0), (3.0, 2.0), (3.0, 3.0)].map(PlotPoint::from)).is_empty());
-        assert!(UNIT.clip_area(&[]).is_empty());
-    }
 
     #[test]
     fn dashes_go_round_corners() {
@@ -399,5 +402,38 @@ mod clip_tests {
         let first = [(0.0, 0.0), (3.0, 0.0), (3.0, 1.0)].map(PlotPoint::from).to_vec();
         assert_eq!(found, [first, [(3.0, 3.0), (3.0, 4.0)].map(PlotPoint::from).to_vec()]);
         assert!(dashes(&[], 4.0, 2.0).is_empty());
+    }
+}
+
+#[cfg(test)]
+mod palette_tests {
+    use super::*;
+
+    #[test]
+    fn the_ramp_goes_from_end_to_end() {
+        assert_eq!([ramp(-1.0), ramp(0.0), ramp(0.5), ramp(1.0)], [RAMP[0], RAMP[0], RAMP[2], RAMP[4]]);
+        assert_eq!(ramp(0.125), Colour::rgb(65, 35, 130));
+    }
+
+    #[test]
+    fn a_faint_colour_on_white_is_between_them() {
+        assert_eq!(Colour(0, 100, 255, 0.2).on_white(), Colour::rgb(204, 224, 255));
+        assert_eq!([BLACK.faint(0.0).on_white(), BLACK.on_white()], [WHITE, BLACK]);
+    }
+
+    /// The lightness L* of CIE 1976, from 0 to 100.
+    fn lightness(colour: Colour) -> f64 {
+        let [r, g, b] = [colour.0, colour.1, colour.2].map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        116.0 * (0.2126 * r + 0.7152 * g + 0.0722 * b).cbrt() - 16.0
+    }
+
+    #[test]
+    fn viridis_grows_lighter_in_even_steps() {
+        let shades: Vec<f64> = (0..17).map(|step| lightness(viridis(f64::from(step) / 16.0))).collect();
+        let steps = shades.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(steps.clone().all(|step| (3.5..6.5).contains(&step)), "{:?}", steps.collect::<Vec<_>>());
     }
 }

@@ -1,12 +1,10 @@
 //! The arrangement of the panels of a figure, with their axes and titles.
 
-use super::canvas::{Font, Pen, text_width, wrapped};
-use super::ends;
-use super::mark::TextAnchor;
-use super::palette::{BLACK, DARK, GRID};
-use super::picture::{Panel, PlotAxis, Ticks};
+use super::canvas::{BLACK, DARK, Font, GRID, Pen, text_width, wrapped};
+use super::legend::end_label_width;
+use super::picture::{Panel, PlotAxis, TextAnchor, Ticks};
+use super::render::PlotArea;
 use super::scale::{Scale, Tick};
-use super::stage::PlotArea;
 use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 
@@ -19,7 +17,7 @@ const LEFT: f64 = 84.0;
 /// The room at the left of the names along a y axis: without a label, and with one.
 const BESIDE_NAMES: [f64; 2] = [23.0, 50.0];
 /// The size of the numbers and names along an axis.
-pub const TICK_TEXT: f64 = 13.0;
+const TICK_TEXT: f64 = 13.0;
 
 /// The arrangement of panels in rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,7 +83,7 @@ impl Layout {
         let columns = self.columns.unwrap_or(fitting).min(count).max(1);
         let plots = || panels.iter().flat_map(|panel| &panel.plots);
         let left = plots().map(|plot| left_margin(&plot.y)).fold(LEFT, f64::max);
-        let right = plots().map(|plot| ends::end_label_width(&plot.ends)).fold(RIGHT, f64::max);
+        let right = plots().map(|plot| end_label_width(&plot.ends)).fold(RIGHT, f64::max);
         let width = WIDTHS[usize::from(columns > 1)] + columns as f64 * (left - LEFT);
         let across = width / columns as f64;
         let between = |panel: &Panel| across * panel.span as f64 - left - right;

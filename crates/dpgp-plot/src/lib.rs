@@ -2,26 +2,19 @@
 //! one renderer draws them all.
 
 mod canvas;
-mod ends;
 mod layout;
 mod legend;
-mod mark;
-mod palette;
 mod picture;
 mod render;
 mod scale;
-mod stage;
 mod surface;
 
-pub use canvas::{MarkShape, Pen};
-pub use ends::LineEndLabel;
+pub use canvas::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, MarkShape, Pen, RED, WHITE, ramp, viridis};
 pub use layout::{Layout, axis_margins, letters_that_fit, title_height};
-pub use legend::{LegendEntry, Swatch};
-pub use mark::{Disc, DiscUnit, Mark, TextAnchor, TextLabel, shift_curve};
-pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, RED, WHITE, ramp, viridis};
-pub use picture::{Backdrop, Panel, Picture, Plot, PlotAxis, Ticks};
-pub use render::PlotError;
-pub use render::{CAPTION_GROUP, PLOT_GAP, RenderedFigure, render, render_captioned};
+pub use legend::{LegendEntry, LineEndLabel, Swatch};
+pub use picture::{
+    Backdrop, Disc, DiscUnit, Mark, Panel, Picture, Plot, PlotAxis, TextAnchor, TextLabel, Ticks, shift_curve,
+};
+pub use render::{CAPTION_GROUP, PLOT_GAP, PlotError, RenderedFigure, render, render_captioned};
 pub use scale::{Scale, least_gap, min_max};
-pub use surface::Surface;
-pub use surface::{PlotPoint, Rect, points_from_columns};
+pub use surface::{PlotPoint, Rect, Surface, points_from_columns};

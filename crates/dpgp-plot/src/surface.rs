@@ -1,4 +1,5 @@
-//! Contour lines of a surface on a regular grid, by marching squares. Also pairs of numbers and rectangles on the sheet.
+//! Contour lines of a surface on a regular grid, by marching squares. Also pairs of numbers, and rectangles on the sheet
+//! that clip lines and areas.
 
 use std::collections::BTreeMap;
 use std::iter::zip;
@@ -200,6 +201,63 @@ impl Rect {
     pub fn holds(&self, spot: PlotPoint) -> bool {
         (self.left..=self.right()).contains(&spot.x) && (self.top..=self.bottom()).contains(&spot.y)
     }
+
+    /// The distance of a point inside each edge; negative outside.
+    fn edge_distances(&self, spot: PlotPoint) -> [f64; 4] {
+        [spot.x - self.left, self.right() - spot.x, spot.y - self.top, self.bottom() - spot.y]
+    }
+
+    /// The part of a segment inside (Liang and Barsky): its ends, if there is any.
+    fn clip_segment(&self, from: PlotPoint, to: PlotPoint) -> Option<[PlotPoint; 2]> {
+        let (mut enter, mut leave) = (0.0f64, 1.0f64);
+        for (at_from, at_to) in self.edge_distances(from).into_iter().zip(self.edge_distances(to)) {
+            if at_from < 0.0 && at_to < 0.0 {
+                return None;
+            }
+            let crossing = at_from / (at_from - at_to);
+            if at_from < 0.0 {
+                enter = enter.max(crossing);
+            } else if at_to < 0.0 {
+                leave = leave.min(crossing);
+            }
+        }
+        // The end itself where nothing is cut off: rounding would break a line into runs.
+        let last = if leave == 1.0 { to } else { from.towards(to, leave) };
+        (enter <= leave).then(|| [from.towards(to, enter), last])
+    }
+
+    /// The runs of a line inside.
+    pub fn clip_line(&self, points: &[PlotPoint]) -> Vec<Vec<PlotPoint>> {
+        let mut runs: Vec<Vec<PlotPoint>> = Vec::new();
+        for ends in points.windows(2) {
+            let Some([from, to]) = self.clip_segment(ends[0], ends[1]) else { continue };
+            match runs.last_mut() {
+                Some(run) if run.last() == Some(&from) => run.push(to),
+                _ => runs.push(vec![from, to]),
+            }
+        }
+        runs
+    }
+
+    /// The part of an area inside (Sutherland and Hodgman), edge by edge.
+    pub fn clip_area(&self, corners: &[PlotPoint]) -> Vec<PlotPoint> {
+        (0..4).fold(corners.to_vec(), |area, edge| self.clip_to_edge(&area, edge))
+    }
+
+    fn clip_to_edge(&self, corners: &[PlotPoint], edge: usize) -> Vec<PlotPoint> {
+        let mut kept = Vec::with_capacity(corners.len());
+        for (i, &to) in corners.iter().enumerate() {
+            let from = corners[(i + corners.len() - 1) % corners.len()];
+            let (at_from, at_to) = (self.edge_distances(from)[edge], self.edge_distances(to)[edge]);
+            if (at_from < 0.0) != (at_to < 0.0) {
+                kept.push(from.towards(to, at_from / (at_from - at_to)));
+            }
+            if at_to >= 0.0 {
+                kept.push(to);
+            }
+        }
+        kept
+    }
 }
 
 #[cfg(test)]
@@ -246,5 +304,40 @@ mod tests {
         assert_eq!(plane.levels(2.0), [-4.0, -2.0, 0.0, 2.0, 4.0]);
         let bent = Surface::new(&[0.0, 0.0, 1.0], &[0.0, 1.0, 0.0], &[1.0, 2.0, 3.0]);
         assert_eq!(bent, None, "no regular grid");
+    }
+}
+
+#[cfg(test)]
+mod clip_tests {
+    use super::*;
+
+    const UNIT: Rect = Rect { left: 0.0, top: 0.0, width: 1.0, height: 1.0 };
+
+    #[test]
+    fn a_line_that_leaves_and_returns_has_two_runs() {
+        let runs = UNIT.clip_line(&[(0.0, 0.5), (0.25, 0.5), (0.5, 2.5), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from));
+        let first = [(0.0, 0.5), (0.25, 0.5), (0.3125, 1.0)].map(PlotPoint::from).to_vec();
+        let second = [(0.6875, 1.0), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
+        assert_eq!(runs, [first, second]);
+        assert!(
+            UNIT.clip_line(&[(-1.0, 0.5), (0.5, 3.0)].map(PlotPoint::from)).is_empty(),
+            "passes the corner outside"
+        );
+        let across = [(0.0, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
+        assert_eq!(UNIT.clip_line(&[(-1.0, 0.5), (3.0, 0.5)].map(PlotPoint::from)), [across]);
+    }
+
+    #[test]
+    fn an_area_is_cut_at_the_edges() {
+        let diamond = [(0.5, -0.5), (1.5, 0.5), (0.5, 1.5), (-0.5, 0.5)].map(PlotPoint::from);
+        let corners = UNIT.clip_area(&diamond);
+        let turn = |i: usize| {
+            let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
+            a.x * b.y - a.y * b.x
+        };
+        let doubled: f64 = (0..corners.len()).map(turn).sum();
+        assert!((doubled - 2.0).abs() < 1e-12, "the diamond holds the unit square: {corners:?}");
+        assert!(UNIT.clip_area(&[(2.0, 2.0), (3.0, 2.0), (3.0, 3.0)].map(PlotPoint::from)).is_empty());
+        assert!(UNIT.clip_area(&[]).is_empty());
     }
 }

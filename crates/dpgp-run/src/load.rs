@@ -198,11 +198,7 @@ pub(super) enum SourceRows<'d> {
 }
 
 /// The rows of all tables that pass the filters, as many of each person as are used.
-pub(super) fn join_tables(
-    tables: Vec<Table>,
-    data: &DataSetting,
-    chosen_by: RowChoiceBasis,
-) -> Result<Sample, RunError> {
+fn join_tables(tables: Vec<Table>, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
     let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
     for table in tables {
         let part = sample_from_table(table, data, chosen_by, &mut persons);
@@ -284,7 +280,7 @@ fn column_values(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize
 }
 
 /// The rows of a table that pass the filters.
-pub(super) fn filter_table(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
+fn filter_table(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
     for filter in &data.filter {
         let value = FilterValue::Number(filter.value);
         table = table.filter(&RowFilter { column: filter.column.clone(), is: filter.is, value })?;
@@ -337,11 +333,7 @@ pub(super) fn numeric_columns(data: &DataSetting) -> Vec<&str> {
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, a cell that is there and cannot be read, and a target that is missing where
 /// inputs are public.
-pub(super) fn drop_incomplete_rows(
-    table: Table,
-    data: &DataSetting,
-    chosen_by: RowChoiceBasis,
-) -> Result<Table, DataError> {
+fn drop_incomplete_rows(table: Table, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Table, DataError> {
     let filters = data.filter.iter().map(|filter| filter.column.as_str());
     let table = filter_table(without_missing(&table, filters, data)?, data)?;
     let public = data.inputs.iter().chain(&data.person).map(String::as_str);
@@ -389,11 +381,7 @@ pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<
 ///
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, or a cell that is not what is expected.
-pub(super) fn prepare_release_table(
-    table: Table,
-    data: &DataSetting,
-    chosen_by: RowChoiceBasis,
-) -> Result<Table, DataError> {
+fn prepare_release_table(table: Table, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Table, DataError> {
     match chosen_by {
         RowChoiceBasis::Inputs => match data.encode.get(data.target_column()) {
             Some(codes) => table.replace_unlisted_categories(data.target_column(), codes),

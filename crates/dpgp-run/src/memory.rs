@@ -14,7 +14,7 @@ const UNKNOWN: u64 = 16 << 30;
 
 /// The bytes that this process may still take: what Linux has without swapping, and no more than its control group and its limit on
 /// addresses (`ulimit -v`) leave. Where the system says nothing, 16 GiB.
-pub(super) fn available_memory() -> u64 {
+fn available_memory() -> u64 {
     let machine = read("/proc/meminfo".as_ref()).and_then(|text| machine_memory(&text));
     let group =
         read("/proc/self/cgroup".as_ref()).and_then(|text| control_group_memory(&text, "/sys/fs/cgroup".as_ref()));

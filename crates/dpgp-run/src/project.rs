@@ -395,7 +395,7 @@ fn ancestors() -> Vec<PathBuf> {
 }
 
 /// The experiment: by its whole name, or by the last part alone.
-pub(super) fn closest_experiment_name<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
+fn closest_experiment_name<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
     closest(name, names.clone()).or_else(|| {
         let last = closest(name, names.clone().map(last_part))?;
         names.clone().find(|name| last_part(name) == last)
@@ -407,7 +407,7 @@ fn last_part(name: &str) -> &str {
 }
 
 /// The spec beside the one that is not there.
-pub(super) fn nearest_spec(path: &Path) -> Option<PathBuf> {
+fn nearest_spec(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
     let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());

@@ -5,15 +5,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::explain::explain;
+use rand::Rng as _;
+
 use super::load::{DataLoader, SampleId, absolute};
-use super::plan::{Plan, WorkUnit};
+use super::own_tables::clipped_in_own_files;
+use super::plan::{Plan, WorkUnit, explain};
 use super::program::ProgramRun;
 use super::results::{read_partial_results, results};
 use super::store::{NUMERICS, ResultMetadata, ResultStore, RunHeader, StoreError, StoredResult, WriteSession};
 use super::{
     CellError, CellFailure, DataDigests, Project, Provenance, RunError, RunOptions, RunResults, Shard, StaleResults,
-    clipped_in_own_files,
 };
 use dpgp_data::{Progress, SilentProgress, shipped_text};
 use dpgp_mechanisms::PrivacySetting;
@@ -22,7 +23,6 @@ use dpgp_task::{
     Cell, CellMeasurements, CommandTask, Experiment, GivenNumbersError, GivenNumbersTask, RandomStreams, ReplicateJob,
     RequestData, RunCache, Sample, TaskSetting, measure_replicate,
 };
-use rand::Rng as _;
 
 /// A project and the store of its computed results.
 #[derive(Debug)]
@@ -273,7 +273,7 @@ impl StudyReport {
 /// # Errors
 /// [`RunError::Cells`] with every failure in grid order, [`RunError::Interrupted`], or [`RunError::Store`]. Whatever
 /// was finished is stored.
-pub(super) fn execute(
+fn execute(
     plan: &Plan<'_>,
     samples: &BTreeMap<SampleId, Sample>,
     program_data: &BTreeMap<TextDigest, RequestData>,

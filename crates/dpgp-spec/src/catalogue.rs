@@ -1,8 +1,16 @@
-//! The shipped experiments and the names that users give them.
+//! The shipped experiments and the names that users give them. Next to the experiments of a paper stand `coverage.toml`, its
+//! coverage, and `page.toml`, the texts about each of its tables, figures and statements.
 
-use std::io::{Error, ErrorKind, Result};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use toml::Table;
+
+use super::cell::{Axis, label};
 use dpgp_data::{read_limited_text, shipped_paths_below, shipped_text};
 
 /// A spec file and its name.
@@ -26,12 +34,12 @@ impl NamedSpec {
     ///
     /// # Errors
     /// The I/O error of a file that cannot be read.
-    pub fn text(&self) -> Result<String> {
+    pub fn text(&self) -> io::Result<String> {
         if !self.shipped {
             return read_limited_text(&self.path);
         }
         let text = self.path.to_str().and_then(shipped_text);
-        text.map(str::to_owned).ok_or_else(|| Error::from(ErrorKind::NotFound))
+        text.map(str::to_owned).ok_or_else(|| io::Error::from(ErrorKind::NotFound))
     }
 }
 
@@ -57,7 +65,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// The I/O error of a folder that cannot be read.
-    pub fn read(folder: &Path) -> Result<Self> {
+    pub fn read(folder: &Path) -> io::Result<Self> {
         let mut found = Self::default();
         found.collect(folder, "")?;
         Ok(found.sorted())
@@ -115,7 +123,7 @@ impl Catalogue {
         self.specs.iter().filter(|s| s.name.starts_with(&prefix)).collect()
     }
 
-    fn collect(&mut self, folder: &Path, prefix: &str) -> Result<()> {
+    fn collect(&mut self, folder: &Path, prefix: &str) -> io::Result<()> {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
             if path.to_str().is_none() {
@@ -146,4 +154,252 @@ pub fn spec_name(path: &Path) -> String {
     let whole = stem.is_empty() || stem == "." || stem == "..";
     let name = if whole { path.file_name().unwrap_or_default() } else { stem };
     name.to_string_lossy().into_owned()
+}
+
+/// Every figure, table, printed number and statement about results of a paper, and what checks it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperCoverage {
+    /// The paper's key, as `experiment.paper` has it.
+    pub paper: String,
+    /// Authors, title and year.
+    pub reference: String,
+    /// The title, to cite it by.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The authors, each as `VariationalFamily, Given`.
+    #[serde(default)]
+    pub authors: Vec<String>,
+    /// The year.
+    #[serde(default)]
+    pub year: Option<u16>,
+    /// What kind of work it is, if it is no article.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Where it was published.
+    #[serde(default)]
+    pub published: PublishedIn,
+    /// Its parts.
+    #[serde(rename = "item")]
+    pub items: Vec<PaperPart>,
+}
+
+/// Where a paper was published, field by field as bibliographies have it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedIn {
+    /// The journal.
+    pub journal: Option<String>,
+    /// Its volume.
+    pub volume: Option<u16>,
+    /// The number in the volume.
+    pub number: Option<u16>,
+    /// The pages, as `1--41`.
+    pub pages: Option<String>,
+    /// The digital object identifier.
+    pub doi: Option<String>,
+    /// The identifier at arXiv.
+    pub arxiv: Option<String>,
+    /// The address.
+    pub url: Option<String>,
+}
+
+/// A part of a paper.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperPart {
+    /// Where it stands, as `source` of numbers and `place` of claims begin: `Table 1`, `Section 6.2`.
+    pub place: String,
+    /// What stands there.
+    pub what: String,
+    /// How many numbers are printed there about results, spreads included.
+    #[serde(default)]
+    pub numbers: usize,
+    /// How many statements about results are made there.
+    #[serde(default)]
+    pub statements: usize,
+    /// The experiments that check it.
+    #[serde(default)]
+    pub checked: Vec<String>,
+    /// Why it is not checked, or not all of it.
+    #[serde(default)]
+    pub why_not: Option<String>,
+}
+
+/// A file on a paper that cannot be used.
+#[derive(Debug, Error)]
+#[error("{path}: {cause}")]
+pub struct CoverageError {
+    /// The file.
+    pub path: PathBuf,
+    /// The problem.
+    pub cause: String,
+}
+
+impl PaperCoverage {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`CoverageError`] if it cannot be read, or says something else.
+    pub fn read(file: &NamedSpec) -> Result<Self, CoverageError> {
+        read_toml(file)
+    }
+}
+
+fn read_toml<T: DeserializeOwned>(file: &NamedSpec) -> Result<T, CoverageError> {
+    let text = file.text().map_err(|cause| CoverageError::new(&file.path, &cause))?;
+    toml::from_str(&text).map_err(|cause| CoverageError::new(&file.path, &cause))
+}
+
+impl CoverageError {
+    fn new(path: &Path, cause: &impl ToString) -> Self {
+        Self { path: path.to_path_buf(), cause: cause.to_string().trim_end().to_owned() }
+    }
+}
+
+impl PaperPart {
+    /// Whether a source or a place is this part or inside it.
+    pub fn contains_place(&self, place: &str) -> bool {
+        let inside = place.strip_prefix(self.place.as_str());
+        inside.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ':', ';', ' ']))
+    }
+}
+
+/// What the page of a paper tells its readers, in the order and words of the paper. Counts and our own numbers come from results.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperPage {
+    /// The paper's key, as `experiment.paper` has it.
+    pub paper: String,
+    /// What was found, in one sentence.
+    pub sentence: String,
+    /// Its tables, figures and statements.
+    #[serde(rename = "row")]
+    pub rows: Vec<PaperPageRow>,
+    /// Errors in the paper that a reader meets, one paragraph each.
+    #[serde(default)]
+    pub errors: Vec<String>,
+    /// What is unavailable, one sentence each.
+    #[serde(default)]
+    pub unavailable: Vec<String>,
+}
+
+/// A table, a figure or a statement of a paper.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PaperPageRow {
+    /// Where it stands.
+    pub place: String,
+    /// What the paper says there, in its words and numbers.
+    pub says: String,
+    /// The experiment that it links to, and whose rows it is about.
+    pub experiment: Option<String>,
+    /// The printed numbers that decide.
+    pub numbers: Vec<NumberSelector>,
+    /// The tests of statements that decide.
+    pub claims: Vec<ClaimSelector>,
+    /// Our result, with `{name}` for each of `values`; without it, made of numbers and claims.
+    pub ours: Option<String>,
+    /// Numbers of ours.
+    pub values: BTreeMap<String, OwnValueSelector>,
+    /// The data, if there is more to say than whether they are the paper's.
+    pub data: Option<String>,
+    /// Which settings were chosen by us.
+    pub chosen: Option<String>,
+    /// What a reader must know about it if it is the same.
+    pub note: Option<String>,
+    /// Why it is different.
+    pub because: Option<String>,
+    /// What was tried where nobody knows why it is different.
+    pub tried: Option<String>,
+    /// Why nothing can be told.
+    pub untold: Option<String>,
+}
+
+/// Some printed numbers.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NumberSelector {
+    /// The experiment, if it is not that of the row.
+    pub experiment: Option<String>,
+    /// The metric, or `FAMILY/*`; any without it.
+    pub metric: Option<String>,
+    /// Labels of axes.
+    pub cells: Table,
+    /// Their spreads instead of the numbers.
+    pub spreads: bool,
+}
+
+/// Some tests of statements of the paper.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClaimSelector {
+    /// A part of the paper's sentence.
+    pub quote: String,
+    /// A part of what is tested.
+    pub text: String,
+}
+
+/// A number of ours.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OwnValueSelector {
+    /// The experiment, if it is not that of the row.
+    pub experiment: Option<String>,
+    /// The metric.
+    pub metric: String,
+    /// Labels of axes.
+    pub cells: Table,
+    /// The column of the table; `value` without it.
+    pub column: Option<String>,
+    /// Decimals; four digits without them.
+    pub decimals: Option<usize>,
+}
+
+impl PaperPage {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`CoverageError`] if it cannot be read, or says something else.
+    pub fn read(file: &NamedSpec) -> Result<Self, CoverageError> {
+        read_toml(file)
+    }
+}
+
+impl NumberSelector {
+    /// Whether it means a metric.
+    pub fn matches_metric(&self, metric: &str) -> bool {
+        match self.metric.as_deref().map(|wanted| (wanted, wanted.strip_suffix('*'))) {
+            None => true,
+            Some((_, Some(family))) => metric.starts_with(family),
+            Some((wanted, None)) => metric == wanted,
+        }
+    }
+}
+
+/// Whether a cell has the labels of a table; a name that is no axis has none.
+pub fn has_labels<'a>(cells: &Table, axes: &'a [Axis], of: impl Fn(&'a Axis) -> &'a str) -> bool {
+    cells
+        .iter()
+        .all(|(name, value)| axes.iter().find(|axis| axis.name == *name).is_some_and(|axis| of(axis) == label(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_whole_words() {
+        let text = "paper = 'p'\nreference = 'A 2020'\n[[item]]\nplace = 'Section 6.2'\nwhat = 'x'\nstatements = 2\n";
+        let coverage: PaperCoverage = toml::from_str(text).unwrap();
+        let item = &coverage.items[0];
+        for (place, inside) in [
+            ("Section 6.2", true),
+            ("Section 6.2, second paragraph", true),
+            ("Section 6.21", false),
+            ("Table 1", false),
+        ] {
+            assert_eq!(item.contains_place(place), inside, "{place}");
+        }
+    }
 }

@@ -1,13 +1,18 @@
-//! Grid axes, checked cells, blocks of cells that share their work, and selectors of cells.
+//! Grid axes, checked cells and the task sections that they measure, which the language itself does not know. Also blocks
+//! of cells that share their work, and selectors of cells.
 
+use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
+use super::SpecError;
 use super::document::Document;
 use super::section::{SECTIONS, SectionText, SourceText, TextDigest};
-use super::{SpecError, TaskSection};
-use crate::setting::{CheckResult, SpecCellSetting, SpecProblem, fail};
+use crate::setting::{CheckResult, MechanismSection, SpecCellSetting, SpecProblem, fail};
 use dpgp_number::text::format_exact;
 
 /// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
@@ -330,6 +335,38 @@ fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), Spe
         }
     }
     Ok(())
+}
+
+/// What the rooms above measure, as a spec writes it.
+pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+    /// What adds noise.
+    type Mechanism: MechanismSection;
+
+    /// Checks the section of a setting, and what it needs of the other sections.
+    ///
+    /// # Errors
+    /// [`crate::setting::SettingError`] of the first value that is wrong.
+    fn check(setting: &SpecCellSetting<Self>) -> CheckResult;
+
+    /// Fills in what a spec with such a task need not have.
+    fn fill_in(_spec: &mut toml::Table) {}
+
+    /// The metrics that are measured with this number of replicates.
+    fn metrics(&self, replicates: u32) -> Vec<String>;
+
+    /// Those metrics that are compared with no printed number and by no check.
+    fn secondary_metrics(&self) -> &[String] {
+        &[]
+    }
+
+    /// The name of the erratum that is computed, for a task that computes one: an `[[erratum]]` describes it.
+    fn erratum(&self) -> Option<&str>;
+
+    /// Checks what depends on the number of rows that a replicate works on.
+    ///
+    /// # Errors
+    /// [`crate::setting::SettingError`] where there are too few.
+    fn check_rows(&self, rows: usize) -> CheckResult;
 }
 
 #[cfg(test)]

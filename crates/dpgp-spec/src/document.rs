@@ -1,21 +1,20 @@
-//! The raw form of a whole spec, with its errata and declared breaks of privacy, and the texts of
-//! `page.toml` about each table, figure and statement of a paper.
+//! The raw form of a whole spec, with its errata and declared breaks of privacy, and its JSON Schema.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as JsonValue};
 use toml::{Table, Value};
 
-use super::cell::label;
 use super::claim::{RawClaim, ValueOwner};
-use super::coverage::CoverageError;
 use super::figure::FigureSetting;
 use super::section::SourceText;
-use super::setting::SpecProblem;
+use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, SpecProblem};
 use super::value_table::{TableLayout, ValueTable};
-use super::{Axis, CellSelector, NamedSpec, SpecError};
+use super::{CellSelector, SpecError, TaskSection};
 use dpgp_data::suggest::closest;
+use dpgp_data::toml_schema;
 use dpgp_number::OutOfRangeError;
 
 /// The most repetitions of a cell.
@@ -286,126 +285,6 @@ impl ErratumWords {
     }
 }
 
-/// What the page of a paper tells its readers, in the order and words of the paper. Counts and our own numbers come from results.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PaperPage {
-    /// The paper's key, as `experiment.paper` has it.
-    pub paper: String,
-    /// What was found, in one sentence.
-    pub sentence: String,
-    /// Its tables, figures and statements.
-    #[serde(rename = "row")]
-    pub rows: Vec<PaperPageRow>,
-    /// Errors in the paper that a reader meets, one paragraph each.
-    #[serde(default)]
-    pub errors: Vec<String>,
-    /// What is unavailable, one sentence each.
-    #[serde(default)]
-    pub unavailable: Vec<String>,
-}
-
-/// A table, a figure or a statement of a paper.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PaperPageRow {
-    /// Where it stands.
-    pub place: String,
-    /// What the paper says there, in its words and numbers.
-    pub says: String,
-    /// The experiment that it links to, and whose rows it is about.
-    pub experiment: Option<String>,
-    /// The printed numbers that decide.
-    pub numbers: Vec<NumberSelector>,
-    /// The tests of statements that decide.
-    pub claims: Vec<ClaimSelector>,
-    /// Our result, with `{name}` for each of `values`; without it, made of numbers and claims.
-    pub ours: Option<String>,
-    /// Numbers of ours.
-    pub values: BTreeMap<String, OwnValueSelector>,
-    /// The data, if there is more to say than whether they are the paper's.
-    pub data: Option<String>,
-    /// Which settings were chosen by us.
-    pub chosen: Option<String>,
-    /// What a reader must know about it if it is the same.
-    pub note: Option<String>,
-    /// Why it is different.
-    pub because: Option<String>,
-    /// What was tried where nobody knows why it is different.
-    pub tried: Option<String>,
-    /// Why nothing can be told.
-    pub untold: Option<String>,
-}
-
-/// Some printed numbers.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct NumberSelector {
-    /// The experiment, if it is not that of the row.
-    pub experiment: Option<String>,
-    /// The metric, or `FAMILY/*`; any without it.
-    pub metric: Option<String>,
-    /// Labels of axes.
-    pub cells: Table,
-    /// Their spreads instead of the numbers.
-    pub spreads: bool,
-}
-
-/// Some tests of statements of the paper.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ClaimSelector {
-    /// A part of the paper's sentence.
-    pub quote: String,
-    /// A part of what is tested.
-    pub text: String,
-}
-
-/// A number of ours.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct OwnValueSelector {
-    /// The experiment, if it is not that of the row.
-    pub experiment: Option<String>,
-    /// The metric.
-    pub metric: String,
-    /// Labels of axes.
-    pub cells: Table,
-    /// The column of the table; `value` without it.
-    pub column: Option<String>,
-    /// Decimals; four digits without them.
-    pub decimals: Option<usize>,
-}
-
-impl PaperPage {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// [`CoverageError`] if it cannot be read, or says something else.
-    pub fn read(file: &NamedSpec) -> Result<Self, CoverageError> {
-        let text = file.text().map_err(|cause| CoverageError::new(&file.path, &cause))?;
-        toml::from_str(&text).map_err(|cause| CoverageError::new(&file.path, &cause))
-    }
-}
-
-impl NumberSelector {
-    /// Whether it means a metric.
-    pub fn matches_metric(&self, metric: &str) -> bool {
-        match self.metric.as_deref().map(|wanted| (wanted, wanted.strip_suffix('*'))) {
-            None => true,
-            Some((_, Some(family))) => metric.starts_with(family),
-            Some((wanted, None)) => metric == wanted,
-        }
-    }
-}
-
-/// Whether a cell has the labels of a table; a name that is no axis has none.
-pub fn has_labels<'a>(cells: &Table, axes: &'a [Axis], of: impl Fn(&'a Axis) -> &'a str) -> bool {
-    cells
-        .iter()
-        .all(|(name, value)| axes.iter().find(|axis| axis.name == *name).is_some_and(|axis| of(axis) == label(value)))
-}
-
 /// Cells whose guarantee, as published, does not hold, and why.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -425,4 +304,80 @@ pub struct BrokenGuarantee {
     pub cells: CellSelector,
     /// Why it does not hold.
     pub note: String,
+}
+
+/// An experiment: what is measured, on which data, with which model and mechanism, over which grid, and what the paper prints and
+/// claims. The grid may set keys that a section requires.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, title = "dpgp experiment")]
+#[allow(dead_code, reason = "only its schema is used")]
+struct SpecSchema<T, M> {
+    experiment: Meta,
+    data: Option<DataSetting>,
+    normalise: Option<NormaliseSetting>,
+    model: Option<ModelSetting>,
+    task: Option<T>,
+    privacy: Option<PrivacySetting<M>>,
+    /// Dotted paths of a cell, each with the list of values that it takes.
+    grid: Option<BTreeMap<String, Vec<JsonValue>>>,
+    /// Named axes: for each label, the dotted paths that it sets.
+    axis: Option<BTreeMap<String, Labels>>,
+    /// Numbers that the paper prints, in tables with one line per number.
+    published: Option<BTreeMap<String, ValueTable>>,
+    /// Numbers from files or code of the paper's authors that the paper does not print.
+    authors: Option<BTreeMap<String, ValueTable>>,
+    /// Numbers from an independent computation.
+    reference: Option<BTreeMap<String, ValueTable>>,
+    claim: Option<Vec<RawClaim>>,
+    /// Deviations from the paper, by kind (left open, corrected, replaced or not reproduced): for each, what it is about, and
+    /// what was done and why.
+    deviation: Option<Deviations>,
+    erratum: Option<Vec<ErratumWords>>,
+    broken: Option<Vec<RawBrokenGuarantee>>,
+    /// How the table is laid out for readers, as in the paper.
+    table: Option<TableLayout>,
+    figure: Option<FigureSetting>,
+    /// The cells that the figure shows, by their labels on axes; without it, all cells.
+    figure_cells: Option<Map<String, JsonValue>>,
+    /// The names that the figure uses for labels and axes of the grid and for metrics.
+    figure_names: Option<BTreeMap<String, String>>,
+    /// The settings that `--quick` changes.
+    quick: Option<Map<String, JsonValue>>,
+}
+
+/// The labels of an axis, each with the paths that it sets.
+type Labels = BTreeMap<String, BTreeMap<String, JsonValue>>;
+
+/// Types that are always written in full; any other may be completed by the grid.
+const COMPLETE: [&str; 5] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBrokenGuarantee"];
+
+/// The schema of a spec whose task section is a `T`.
+pub fn schema<T: TaskSection>() -> JsonValue {
+    let mut schema = toml_schema::<SpecSchema<T, T::Mechanism>>();
+    if let Some(definitions) = schema.get_mut("$defs").and_then(JsonValue::as_object_mut) {
+        let incomplete = definitions.iter_mut().filter(|(name, _)| !COMPLETE.contains(&name.as_str()));
+        incomplete.for_each(|(_, definition)| drop_required_keys(definition, false));
+    }
+    schema
+}
+
+/// Drops what is required, but for the name of a variant.
+fn drop_required_keys(schema: &mut JsonValue, variant: bool) {
+    match schema {
+        JsonValue::Object(fields) => {
+            if !variant {
+                fields.remove("required");
+            }
+            for (key, value) in fields {
+                match value {
+                    JsonValue::Array(variants) if key == "oneOf" || key == "anyOf" => {
+                        variants.iter_mut().for_each(|variant| drop_required_keys(variant, true));
+                    }
+                    value => drop_required_keys(value, false),
+                }
+            }
+        }
+        JsonValue::Array(list) => list.iter_mut().for_each(|value| drop_required_keys(value, false)),
+        _ => {}
+    }
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use toml::Table;
 
-use super::cell::Axis;
-use super::cell::{Cell, CellBlock, INNER, SectionTexts};
-use super::section::{Section, SectionBuilder, SectionError, SectionText, check_section_name};
-use super::section::{SourceText, path_segments, simplify_serde_message};
+use super::cell::{Axis, Cell, CellBlock, INNER, SectionTexts};
+use super::section::{
+    Section, SectionBuilder, SectionError, SectionText, SourceText, check_section_name, path_segments,
+    simplify_serde_message,
+};
 use super::{SpecError, SpecProblem, TaskSection};
 use crate::setting::{
     CheckResult, DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Sections, SettingError, SpecCellSetting,

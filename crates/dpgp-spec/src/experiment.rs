@@ -6,13 +6,9 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::cell::list_axis_names;
-use super::cell::{Axis, axes};
-use super::claim::Claim;
-use super::claim::ReferenceValue;
-use super::document::ErratumWords;
-use super::document::{BrokenGuarantee, RawBrokenGuarantee};
-use super::document::{Document, Meta, ProtocolDeviation};
+use super::cell::{Axis, axes, list_axis_names};
+use super::claim::{Claim, ReferenceValue};
+use super::document::{BrokenGuarantee, Document, ErratumWords, Meta, ProtocolDeviation, RawBrokenGuarantee};
 use super::expand::{blocks, expand, locate_setting_error};
 use super::figure::{FigureReferences, FigureSetting, LinesFigure};
 use super::section::{SourceText, path_segments, simplify_serde_message};
@@ -338,7 +334,7 @@ impl<T: TaskSection> Experiment<T> {
 }
 
 /// Checks that each `[[erratum]]` describes what a cell computes, and no two the same.
-pub(super) fn check_errata_unique<T: TaskSection>(
+fn check_errata_unique<T: TaskSection>(
     errata: &[ErratumWords],
     cells: &[Cell<T>],
     source: &SourceText,
@@ -359,7 +355,7 @@ pub(super) fn check_errata_unique<T: TaskSection>(
 }
 
 /// Checks that whatever is said against a paper quotes it.
-pub(super) fn check_errata_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
+fn check_errata_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
     let Some((i, words)) = errata.iter().enumerate().find(|(_, words)| words.lacks_quote()) else {
         return Ok(());
     };
@@ -368,7 +364,7 @@ pub(super) fn check_errata_quoted(errata: &[ErratumWords], source: &SourceText) 
 }
 
 /// Checks that an `[[erratum]]` describes what each cell computes.
-pub(super) fn check_errata_described<T: TaskSection>(
+fn check_errata_described<T: TaskSection>(
     errata: &[ErratumWords],
     cells: &[Cell<T>],
     axes: &[Axis],
@@ -396,7 +392,7 @@ const CHANGEABLE: [&str; 8] = ["axis", "data", "experiment", "grid", "model", "n
 ///
 /// # Errors
 /// [`SpecError`] inside `[quick]`.
-pub(super) fn quick_document(source: &SourceText) -> Result<Option<Document>, SpecError> {
+fn quick_document(source: &SourceText) -> Result<Option<Document>, SpecError> {
     let mut table: Table = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
     let Some(Value::Table(mut quick)) = table.remove("quick") else { return Ok(None) };
     if let Some(key) = quick.keys().find(|key| !CHANGEABLE.contains(&key.as_str())) {

@@ -389,7 +389,7 @@ impl From<TextDigest> for String {
 
 /// Keys sorted, numbers in their shortest form with floats always marked as such, no white space.
 /// Two settings with the same meaning have the same text, however they were written.
-pub fn canonical_text(value: &Value) -> String {
+fn canonical_text(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
     text

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::drawing::FigureError;
+use super::frames::FigureError;
 use crate::report::Report;
 use dpgp_number::text::{format_brief, format_exact};
 use dpgp_plot::{

@@ -1,19 +1,15 @@
 //! Draws released predictions, only from their file and certificate.
 
-mod caption;
 mod geojson;
-mod one_input;
 mod options;
-mod outline;
 mod page;
 mod released_map;
 mod svg;
 
-use serde_json::{Value, json};
+pub use geojson::MapOutline;
+pub use options::{MapError, MapFormat, MapOptions, MapScale, MapSlice};
 
-pub use options::MapError;
-pub use options::{MapFormat, MapOptions, MapScale, MapSlice};
-pub use outline::MapOutline;
+use serde_json::{Value, json};
 
 use dpgp_release::ReleasedPredictions;
 use released_map::ReleasedMap;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::outline::MapOutline;
+use super::geojson::MapOutline;
 use super::page::display_name;
 use super::released_map::MOST_CELLS;
 use dpgp_number::text::format_exact;

@@ -12,8 +12,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::rows::{PageColumn, PageRow, PageTable, table};
-use super::{PageTotals, anchor};
+use super::{PageColumn, PageRow, PageTable, PageTotals, anchor, table};
 use crate::results::PublishError;
 use crate::results::committed::ExperimentResults;
 use crate::{ClaimOutcome, ClaimOutcomeCounts, CommittedResults, VerdictCounts, format_short};
@@ -265,7 +264,7 @@ struct PackedContents<'a> {
 ///
 /// # Errors
 /// [`PublishError::Packing`].
-pub(super) fn pack_contents(figure: Option<&str>, table: &PageTable) -> Result<String, PublishError> {
+fn pack_contents(figure: Option<&str>, table: &PageTable) -> Result<String, PublishError> {
     let json = serde_json::to_vec(&PackedContents { figure, table }).map_err(std::io::Error::from);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let bytes = json.and_then(|json| encoder.write_all(&json)).and_then(|()| encoder.finish());
@@ -287,7 +286,7 @@ struct SvgPolyline<'a> {
 /// A figure whose neighbouring polylines of one style are one path: a dashed line is drawn as hundreds of them. Those that one
 /// sees through stay apart, since strokes of one path do not darken each other where they cross: they share their style in a group,
 /// whose opacity is that of each stroke.
-pub(super) fn join_polylines(svg: &str) -> String {
+fn join_polylines(svg: &str) -> String {
     let mut text = String::with_capacity(svg.len());
     let mut rest = svg;
     while let Some(at) = rest.find(OPEN) {

@@ -1,24 +1,16 @@
 //! Result folders: their contents and their freshness.
 
-mod artefacts;
 mod checks;
 pub(super) mod committed;
 mod counts;
 pub(super) mod covered;
 mod folder;
-mod freshness;
 mod told;
 pub(super) mod unreproduced;
 
-pub use checks::PublishError;
-pub use checks::{CHECKS, checks_markdown};
-pub use committed::ResultsSource;
-pub use committed::{CommittedResults, GuaranteeCounts};
-pub use counts::FindingVerdict;
-pub use counts::PaperVerdictCounts;
-pub use counts::agreement_summary;
-pub use counts::{ClaimOutcomeCounts, VerdictCounts};
-pub use folder::{ensure_no_links, publish};
-pub use freshness::find_stale_results;
+pub use checks::{CHECKS, PublishError, checks_markdown};
+pub use committed::{CommittedResults, GuaranteeCounts, ResultsSource};
+pub use counts::{ClaimOutcomeCounts, FindingVerdict, PaperVerdictCounts, VerdictCounts, agreement_summary};
+pub use folder::{ensure_no_links, find_stale_results, publish};
 pub use told::FindingRow;
 pub use unreproduced::{PaperFindings, REPRODUCTION, collect_findings, reproduction_markdown};

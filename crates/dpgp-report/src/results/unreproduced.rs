@@ -5,11 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::artefacts::PaperArtefact;
 use super::checks::PublishError;
 use super::committed::{CommittedResults, ExperimentResults, ResultsSource};
 use super::counts::PaperVerdictCounts;
-use super::told::{FindingRow, PaperLookup};
+use super::told::{FindingRow, PaperArtefact, PaperLookup};
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, escape_markdown, format_short};
 use dpgp_spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS, PaperCoverage, PaperPage};
 use dpgp_task::Experiment;

@@ -218,7 +218,7 @@ const LARGER: f64 = 1.003;
 ///
 /// A model trusts sums without noise to the last digit, even if its function varies less than the true one. Noise then
 /// keeps it from following them.
-pub(super) fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
+fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
     let place = report.axis("epsilon")?;
     let rows = report.rows.iter().filter(|row| row.row.metric == METRIC);
     let errors: Vec<SurfaceRmse> = rows.map(|row| SurfaceRmse::from_row(row, place)).collect();

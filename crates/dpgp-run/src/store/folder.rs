@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::index::{self, IndexLine, SegmentStamp};
-use super::line::{JSON_AT, LineKind, SegmentLine, read_lines};
 use super::record::DigestMap;
+use super::segment::{
+    IndexLine, JSON_AT, LineKind, SegmentLine, SegmentStamp, delete_index, read_index, read_lines, write_index,
+};
 use super::session::{ENDING, OpenSegment};
 use super::{ResultKey, RunHeader, StoreError, StoredResult, WriteSession};
 use dpgp_spec::TextDigest;
@@ -79,7 +80,7 @@ impl ResultStore {
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let mut store = Self::from_segments(directory, segments(directory)?)?;
         for SegmentLines { path, stamp, lines } in store.read.drain(..) {
-            index::write_index(&path, stamp, &lines);
+            write_index(&path, stamp, &lines);
         }
         Ok(store)
     }
@@ -195,7 +196,7 @@ impl ResultStore {
         let mut file = File::open(&path).map_err(&io)?;
         let found = file.metadata().map_err(&io)?;
         let stamp = SegmentStamp::from_metadata(&found);
-        let known = stamp.and_then(|stamp| index::read_index(&path, stamp));
+        let known = stamp.and_then(|stamp| read_index(&path, stamp));
         let number = self.segments.len();
         self.segments.push(path.clone());
         if let Some(lines) = known {
@@ -322,7 +323,7 @@ fn read_value<T: DeserializeOwned>(
     let line = SegmentLine::parse(&bytes);
     line.and_then(|line| serde_json::from_str(line.json).ok()).ok_or_else(|| {
         // The next one who opens the store reads all of the segment, and leaves out what is damaged.
-        index::delete_index(path);
+        delete_index(path);
         StoreError::Gone { path: path.to_path_buf() }
     })
 }

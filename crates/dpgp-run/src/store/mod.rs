@@ -4,15 +4,11 @@
 //! an index, which anybody may delete.
 
 mod folder;
-mod index;
-mod line;
 mod record;
+mod segment;
 mod session;
 
 pub use folder::{ResultStore, ResultWithRun};
-pub use record::StoreError;
 pub(super) use record::key;
-pub use record::{NUMERICS, ResultKey};
-pub use record::{ResultMetadata, RunHeader, StoredResult};
-pub use session::WriteSession;
-pub use session::merge;
+pub use record::{NUMERICS, ResultKey, ResultMetadata, RunHeader, StoreError, StoredResult};
+pub use session::{WriteSession, merge};

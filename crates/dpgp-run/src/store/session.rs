@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::folder::segments;
-use super::line::{LineKind, SegmentLine, read_lines};
+use super::segment::{LineKind, SegmentLine, read_lines};
 use super::{ResultKey, ResultStore, RunHeader, StoreError, StoredResult};
 use dpgp_fs::temporary_file;
 use dpgp_spec::TextDigest;

@@ -160,7 +160,7 @@ impl DataSetting {
 }
 
 /// Fails unless the character can stand between cells.
-pub(super) fn check_separator(found: char) -> CheckResult {
+fn check_separator(found: char) -> CheckResult {
     if Separator::is_allowed_char(found) {
         return Ok(());
     }
@@ -168,7 +168,7 @@ pub(super) fn check_separator(found: char) -> CheckResult {
 }
 
 /// Fails unless every column of files without a header has a name of its own.
-pub(super) fn check_column_names(names: &[String]) -> CheckResult {
+fn check_column_names(names: &[String]) -> CheckResult {
     let path = "data.source.csv.columns";
     if names.is_empty() {
         return fail(path, SpecProblem::Empty);
@@ -204,14 +204,14 @@ fn find_dataset<'a>(path: &str, name: &str, manifest: &'a DatasetManifest) -> Re
 }
 
 /// Fails unless the dataset holds a table.
-pub(super) fn check_table_dataset(name: &str, manifest: &DatasetManifest) -> CheckResult {
+fn check_table_dataset(name: &str, manifest: &DatasetManifest) -> CheckResult {
     let path = "data.source.dataset";
     let mut files = find_dataset(path, name, manifest)?.files.iter();
     let problem = SpecProblem::NotATable { name: name.to_owned() };
     if files.any(|file| matches!(file.format, DatasetFormat::Csv(_))) { Ok(()) } else { fail(path, problem) }
 }
 
-pub(super) fn check_images(setting: &ImagesSetting, manifest: &DatasetManifest) -> CheckResult {
+fn check_images(setting: &ImagesSetting, manifest: &DatasetManifest) -> CheckResult {
     let dataset = find_dataset("data.source.images.dataset", &setting.dataset, manifest)?;
     for (key, name) in [("images", &setting.images), ("labels", &setting.labels)] {
         let file = dataset.files.iter().find(|file| file.path == *name);
@@ -225,7 +225,7 @@ pub(super) fn check_images(setting: &ImagesSetting, manifest: &DatasetManifest) 
     Ok(())
 }
 
-pub(super) fn check_trips(setting: &TripsSetting, manifest: &DatasetManifest) -> CheckResult {
+fn check_trips(setting: &TripsSetting, manifest: &DatasetManifest) -> CheckResult {
     let dataset = find_dataset("data.source.trips.dataset", &setting.dataset, manifest)?;
     let files = [("journeys", setting.journeys.as_ref()), ("stations", setting.stations.as_ref())];
     for (key, name) in files.into_iter().filter_map(|(key, name)| Some((key, name?))) {
@@ -239,7 +239,7 @@ pub(super) fn check_trips(setting: &TripsSetting, manifest: &DatasetManifest) ->
     Ok(())
 }
 
-pub(super) fn check_inline_columns(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> CheckResult {
+fn check_inline_columns(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> CheckResult {
     let first = data.target_column();
     let rows = columns.get(first).map_or(0, Vec::len);
     let inputs = data.inputs.iter().map(|column| ("data.inputs", column));

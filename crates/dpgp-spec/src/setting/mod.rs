@@ -3,27 +3,17 @@
 
 mod data;
 mod model;
-mod normalise;
-mod problem;
 mod range;
 pub mod rules;
 mod source;
 mod whole;
 
-pub use data::{DataSetting, FilterSetting};
-pub use data::{PersonRowLimit, RowChoiceBasis};
-pub use data::{QuotaSetting, RowDrawSetting};
-pub use model::InducingSetting;
-pub use model::NoiseAwareInverseSetting;
-pub use model::{ModelSetting, SparseSetting};
-pub use normalise::{NormaliseSetting, PrivateCentreSetting, prior_mean};
-pub use problem::SpecProblem;
-pub use range::SplitSetting;
-pub use range::ThresholdSetting;
-pub use range::{BinRangeSetting, RangeSetting, check_bin_ranges};
-pub use rules::{CheckResult, SettingError, fail};
-pub use source::SyntheticSetting;
-pub use source::{ImagesSetting, SourceSetting, TripsSetting};
-pub use whole::MechanismSection;
-pub use whole::{PrivacySetting, TargetChangeRelation};
-pub use whole::{Sections, SpecCellSetting};
+pub use data::{DataSetting, FilterSetting, PersonRowLimit, QuotaSetting, RowChoiceBasis, RowDrawSetting};
+pub use model::{
+    InducingSetting, ModelSetting, NoiseAwareInverseSetting, NormaliseSetting, PrivateCentreSetting, SparseSetting,
+    prior_mean,
+};
+pub use range::{BinRangeSetting, RangeSetting, SplitSetting, ThresholdSetting, check_bin_ranges};
+pub use rules::{CheckResult, SettingError, SpecProblem, fail};
+pub use source::{ImagesSetting, SourceSetting, SyntheticSetting, TripsSetting};
+pub use whole::{MechanismSection, PrivacySetting, Sections, SpecCellSetting, TargetChangeRelation};

@@ -1,7 +1,311 @@
-//! Checks shared by several settings.
+//! Errors in a spec, and checks shared by several settings.
 
-use super::{RangeSetting, SpecProblem};
+use thiserror::Error;
+
+use super::RangeSetting;
+use dpgp_data::Separator;
 use dpgp_number::{Finite, OutOfRangeError};
+
+/// Error in a spec.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SpecProblem {
+    /// Not TOML, or not of the form that the spec language asks for; in the parser's words.
+    #[error("{0}")]
+    Shape(String),
+    /// A number outside its range.
+    #[error("{0}")]
+    OutOfRange(#[from] OutOfRangeError),
+    /// A list that must hold something is empty.
+    #[error("must hold at least one value")]
+    Empty,
+    /// A grid or axis path that no setting has.
+    #[error("no setting has this path: {reason}")]
+    UnknownPath {
+        /// Message of serde.
+        reason: String,
+    },
+    /// A change of something that is neither an axis nor a setting.
+    #[error("there is no axis or setting {name:?}{hint}; {axes}, and settings begin with {sections}")]
+    UnknownSetting {
+        /// The name asked for.
+        name: String,
+        /// The nearest name, as a question.
+        hint: String,
+        /// The axes there are.
+        axes: String,
+        /// The sections of a cell.
+        sections: String,
+    },
+    /// A problem that a spec has only with changes.
+    #[error("with {changes}: {problem}{hint}")]
+    Changed {
+        /// The changes.
+        changes: String,
+        /// The problem.
+        problem: Box<SpecProblem>,
+        /// A suggestion.
+        hint: &'static str,
+    },
+    /// A value in a grid that does not fit its path.
+    #[error("a value of this axis is not valid for its path: {reason}")]
+    BadAxisValue {
+        /// Message of serde.
+        reason: String,
+    },
+    /// Two axes with one name.
+    #[error("two axes are named {name:?}; rename one or use a longer path")]
+    DuplicateAxis {
+        /// The name.
+        name: String,
+    },
+    /// The same label twice on one axis, or the same candidate twice.
+    #[error("the value {label} is listed twice")]
+    DuplicateValue {
+        /// The label.
+        label: String,
+    },
+    /// A dataset that the manifest does not hold.
+    #[error("there is no dataset {name:?}{hint}; the datasets are: {known}")]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+        /// The nearest name, as a question.
+        hint: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A dataset that holds no table of rows.
+    #[error("dataset {name:?} holds archives or images, not a table of rows; use a dataset with a CSV file")]
+    NotATable {
+        /// The dataset.
+        name: String,
+    },
+    /// Nothing to compute from.
+    #[error("there are no rows: the source is empty, or the filters remove every row")]
+    NoRows,
+    /// More folds than rows.
+    #[error("{folds} folds need at least {folds} rows, but the data have {rows} after filtering")]
+    TooManyFolds {
+        /// Folds asked for.
+        folds: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// More inducing inputs or lengthscales than fit.
+    #[error("needs one value for each input ({inputs}), found {found}")]
+    WrongDimension {
+        /// Number of inputs.
+        inputs: usize,
+        /// Number of values found.
+        found: usize,
+    },
+    /// A section that every spec or this task needs is not there.
+    #[error("a [{section}] section is missing")]
+    MissingSection {
+        /// The section.
+        section: &'static str,
+    },
+    /// An inline column that is used but not there.
+    #[error("there is no inline column {column:?}; the columns are: {known}")]
+    UnknownInline {
+        /// The column asked for.
+        column: String,
+        /// The columns there are.
+        known: String,
+    },
+    /// An inline column of another length than the target.
+    #[error("must have {wanted} values, like the target {target:?}, found {found}")]
+    InlineRows {
+        /// The target.
+        target: String,
+        /// Its number of values.
+        wanted: usize,
+        /// The number of values found.
+        found: usize,
+    },
+    /// Words about an erratum that is not computed.
+    #[error("no cell computes the erratum {name:?}{hint}")]
+    ErratumOfNoCell {
+        /// The erratum.
+        name: String,
+        /// The nearest name, as a question.
+        hint: String,
+    },
+    /// An erratum that is computed and not described.
+    #[error("no [[erratum]] of this spec describes {name:?}")]
+    ErratumWithoutWords {
+        /// The erratum.
+        name: String,
+    },
+    /// A statement against a paper that does not quote it.
+    #[error("the erratum {name:?} must quote the paper; only a remark can omit the quote")]
+    ErratumWithoutQuote {
+        /// The erratum.
+        name: String,
+    },
+    /// An objective of predictions where a task releases something else.
+    #[error(
+        "the objective \"risk\" works only for predictions: use it with task.regression, task.prediction or task.leaderboard"
+    )]
+    OnlyPredictions,
+    /// Denoising of a release that has no best linear prediction.
+    #[error("denoise = true needs {needed}")]
+    NotDenoised {
+        /// The requirement.
+        needed: &'static str,
+    },
+    /// A selector that names an axis that is not there.
+    #[error("there is no axis {axis:?}; the axes are: {known}")]
+    UnknownAxis {
+        /// The axis asked for.
+        axis: String,
+        /// The axes there are.
+        known: String,
+    },
+    /// A selector that selects no cell.
+    #[error("no cell has {axis} = {label}; its values are: {known}")]
+    SelectsNothing {
+        /// The axis whose value does not occur.
+        axis: String,
+        /// The value asked for.
+        label: String,
+        /// The values there are.
+        known: String,
+    },
+    /// A number that stands beside several cells.
+    #[error("selects {count} cells instead of one; name more axes")]
+    SelectsMany {
+        /// Number of cells selected.
+        count: usize,
+    },
+    /// A metric that the task does not measure.
+    #[error("the task does not measure {metric:?}; it measures {known}")]
+    UnknownMetric {
+        /// The metric asked for.
+        metric: String,
+        /// The metrics there are.
+        known: String,
+    },
+    /// A claim that compares with nothing or with two things.
+    #[error(
+        "needs exactly one of `other`, `others` (cells), `value` (a number) and `uniform` (a choice uniformly at random)"
+    )]
+    ClaimNeedsOneSide,
+    /// Another metric of no cells.
+    #[error("refers to other cells; add `other` or `others`")]
+    OtherMetricNeedsCells,
+    /// A sentence of a paper without its place, or a place without a sentence.
+    #[error("a quotation from a paper needs both `quote` and `place`")]
+    QuoteNeedsPlace,
+    /// The private target among the public inputs.
+    #[error("{column:?} is the private target; it cannot be an input, because inputs are public")]
+    TargetIsInput {
+        /// The column.
+        column: String,
+    },
+    /// Two axes that set the same path, or one inside another.
+    #[error("this axis and {other:?} both set {path}; remove it from one of them")]
+    OverlappingAxes {
+        /// The other axis.
+        other: String,
+        /// The path.
+        path: String,
+    },
+    /// An axis with the name of a column that every table has.
+    #[error("every table already has a column {name:?}; rename the axis")]
+    ReservedAxis {
+        /// The name.
+        name: String,
+    },
+    /// Two numbers of one owner for one cell and metric.
+    #[error("this cell and metric already have a number of this kind")]
+    ValueTwice,
+    /// A separator that could stand inside a number or a word.
+    #[error("must be {one}, found {found:?}", one = Separator::ONE)]
+    BadSeparator {
+        /// The character found.
+        found: char,
+    },
+    /// Too many cells.
+    #[error("the grid has {cells} cells; at most {most} are allowed")]
+    TooManyCells {
+        /// Cells of the product.
+        cells: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// Training rows that leave none to test.
+    #[error("{train} training rows leave no test rows: the data have {rows} rows after filtering")]
+    NothingToTest {
+        /// Rows to train on.
+        train: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// A key that another setting needs.
+    #[error("{by} needs a value for `{key}`")]
+    MissingKey {
+        /// The key.
+        key: &'static str,
+        /// The setting that needs it.
+        by: &'static str,
+    },
+    /// A mechanism that this task does not know.
+    #[error("this task needs mechanism.{needed}")]
+    WrongMechanism {
+        /// The mechanism that it knows.
+        needed: &'static str,
+    },
+    /// Noise on sums that other tasks and posteriors do not know.
+    #[error("only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\"")]
+    OnlySites,
+    /// A change that is smaller than the targets allow.
+    #[error("{change:?} is below the width {width:?} of the bounds: raise it, or set relation = \"metric\"")]
+    NarrowChange {
+        /// The change.
+        change: f64,
+        /// The width of the bounds.
+        width: f64,
+    },
+    /// Matrices that do not fit into the memory of the machine.
+    #[error(
+        "{rows} rows and {points} points need about {needed:.1} GiB of memory, but {available:.1} GiB are available: {way_out}"
+    )]
+    Memory {
+        /// Rows that a model is fitted to at once.
+        rows: usize,
+        /// Points that it predicts at.
+        points: usize,
+        /// Memory of its matrices, in GiB.
+        needed: f64,
+        /// Available memory, in GiB.
+        available: f64,
+        /// Advice that needs less memory.
+        way_out: &'static str,
+    },
+    /// A correction that is only proved with a clip.
+    #[error("sensitivity = \"corrected\" is proved only for errors clipped at 4 times `change`: set clip = 4.0")]
+    CorrectedNeedsClip,
+}
+
+impl SpecProblem {
+    /// The problem behind serde's words, where a type of [`dpgp_number`] refused a number.
+    pub fn from_serde_message(words: &str) -> Option<Self> {
+        let (range, found) = words.strip_prefix("must be ")?.rsplit_once(", found ")?;
+        let found = found.parse().ok()?;
+        Some(OutOfRangeError { range: range.to_owned().into(), found }.into())
+    }
+
+    /// Whether a number is not there yet: templates have NaN where one is to be filled in.
+    pub fn is_unfilled(&self) -> bool {
+        matches!(self, Self::OutOfRange(range) if range.found.is_nan())
+    }
+
+    /// Whether a number lies outside its range.
+    pub fn is_out_of_range(&self) -> bool {
+        matches!(self, Self::OutOfRange(_))
+    }
+}
 
 /// A value that is wrong.
 #[derive(Debug, Clone, PartialEq)]

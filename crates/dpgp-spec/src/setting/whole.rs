@@ -134,7 +134,7 @@ impl<M> PrivacySetting<M> {
     ///
     /// # Errors
     /// [`SpecProblem::NarrowChange`].
-    pub(super) fn check_change_width(&self, normalise: &NormaliseSetting) -> CheckResult {
+    fn check_change_width(&self, normalise: &NormaliseSetting) -> CheckResult {
         let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
         match normalise.written_width_beyond(change) {
             Some(width) if self.relation == TargetChangeRelation::Full => {

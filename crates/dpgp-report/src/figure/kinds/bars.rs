@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::BarsFigure;
 
 const HEIGHT: f64 = 320.0;
@@ -108,12 +108,9 @@ impl PictureBuilder for BarsFigure {
             let same = equalise_probabilities(&bars);
             let equal_level = ExpectedValue::new(report, group.first_cell(), self.mean.as_deref(), &same);
             let most = self.most.unwrap_or_else(|| magnified_height(&bars).max(1.1 * level.largest()));
-            let comma = if group.title.is_empty() { "" } else { ", " };
-            let title = format!("{}{comma}", group.title);
-            panels.push(panel(self, format!("{title}as the mechanism selects"), &bars, &level));
-            panels.push(panel(self, format!("{title}all equally probable"), &same, &equal_level));
-            let title = format!("{title}as the mechanism selects, magnified");
-            let wide = panel(self, title, &bars, &level);
+            panels.push(panel(self, group.title_before("as the mechanism selects"), &bars, &level));
+            panels.push(panel(self, group.title_before("all equally probable"), &same, &equal_level));
+            let wide = panel(self, group.title_before("as the mechanism selects, magnified"), &bars, &level);
             panels.push(Panel { span: 2, ..limit_y_axis(wide, most) });
             levels.extend([level, equal_level]);
         }
@@ -189,12 +186,7 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
     };
     for owner in ValueOwner::ALL {
         if levels.iter().flat_map(|level| &level.others).any(|(other, _)| *other == owner) {
-            let meaning = match owner {
-                ValueOwner::Paper => "printed in the paper",
-                ValueOwner::Authors => "the authors' files",
-                ValueOwner::Reference => "our own reference",
-            };
-            legend.push(Swatch::Line(owner_pen(owner)).means(meaning));
+            legend.push(Swatch::Line(owner_pen(owner)).means(owner_meaning(owner)));
         }
     }
     legend

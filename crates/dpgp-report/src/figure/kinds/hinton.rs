@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::HintonFigure;
 
 const SAMPLES: &str = "samples";

@@ -1,6 +1,6 @@
 //! One line per cell: our value and spread, beside the numbers from other sources.
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::{IntervalsFigure, ReferenceValue};
 
 const OURS: Pen = Pen::new(COLOURS[0], 2.0);

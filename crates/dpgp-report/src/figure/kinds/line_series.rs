@@ -1,6 +1,6 @@
 //! The lines of a figure in their panels: their points, pens and names.
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::LinesFigure;
 
 /// The lightest colour of many, as a part of the whole range: what is lighter cannot be seen on white.

@@ -1,7 +1,7 @@
 //! A metric along an axis of the grid: lines with error bars, in panels.
 
-use super::super::prelude::*;
 use super::line_series::{LineSeries, LinesPanel, panels};
+use super::*;
 use dpgp_spec::LinesFigure;
 
 const HEIGHT: f64 = 390.0;

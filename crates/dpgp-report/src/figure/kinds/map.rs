@@ -2,7 +2,7 @@
 
 use std::iter::{repeat, zip};
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::MapFigure;
 
 /// The frames that a panel shows.

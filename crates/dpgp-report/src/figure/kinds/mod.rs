@@ -2,7 +2,6 @@
 
 mod bars;
 mod calibration;
-mod coverage;
 mod curves;
 mod hinton;
 mod intervals;
@@ -11,18 +10,19 @@ mod lines;
 mod map;
 mod pairs;
 mod probabilities;
-mod released;
 mod tiles;
 mod traces;
 mod tutorial;
 mod violins;
 
-use super::drawing::FigureError;
-use super::drawing::PictureBuilder;
+// Each kind takes its names from here.
+use super::frames::*;
+use super::panels::*;
 use crate::bibtex::report_caption;
-use crate::report::Report;
-use dpgp_plot::render;
-use dpgp_spec::FigureSetting;
+use crate::report::{Report, ReportRow};
+use dpgp_number::text::{format_brief, format_exact, format_short};
+use dpgp_plot::*;
+use dpgp_spec::{FigureSetting, ValueOwner};
 
 /// The drawing that a spec asks for.
 fn picture_builder(setting: &FigureSetting) -> &dyn PictureBuilder {

@@ -1,6 +1,6 @@
 //! One family of metrics against another: a dot for each member, with lines to the numbers from other sources.
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::PairsFigure;
 
 const HEIGHT: f64 = 390.0;

@@ -1,6 +1,6 @@
 //! Families of metrics along an axis of the grid: a line for each member of a family.
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::ProbabilitiesFigure;
 
 const HEIGHT: f64 = 300.0;
@@ -75,8 +75,7 @@ fn families<'a>(
     group: &PanelCells,
 ) -> Vec<FamilyLines<'a>> {
     let families = setting.metrics.iter().enumerate().map(|(place, name)| {
-        let comma = if group.title.is_empty() { "" } else { ", " };
-        let title = format!("{}{comma}{}", group.title, report.display_name(name));
+        let title = group.title_before(report.display_name(name));
         FamilyLines { title, name, place, members: member_lines(report, axis, group, name) }
     });
     families.filter(|family| !family.members.is_empty()).collect()

@@ -1,6 +1,6 @@
 //! A tile for each label of an axis and each metric of a family, coloured by the value.
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::TilesFigure;
 
 /// The height of a row of tiles, and of what stands around them.

@@ -1,6 +1,6 @@
 //! Traces of an optimisation: the distance of each element from the optimum after each step.
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::TracesFigure;
 
 const TRACE: &str = "trace";

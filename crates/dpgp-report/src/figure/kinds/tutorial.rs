@@ -1,7 +1,7 @@
 //! A Gaussian process before and after an observation: samples, ellipses of the joint density at two points, and the
 //! density at the second point.
 
-use super::super::prelude::*;
+use super::*;
 use dpgp_spec::TutorialFigure;
 
 /// The frames of a stage.
@@ -167,16 +167,16 @@ const OUTERMOST: u32 = 3;
 
 /// Two normal values at two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BivariateNormal {
-    pub places: [f64; 2],
-    pub mean: [f64; 2],
-    pub sd: [f64; 2],
-    pub correlation: f64,
+struct BivariateNormal {
+    places: [f64; 2],
+    mean: [f64; 2],
+    sd: [f64; 2],
+    correlation: f64,
 }
 
 impl BivariateNormal {
     /// The frame `pair`: one row; none without rows.
-    pub fn read(columns: &mut FrameColumns<'_>) -> Result<Option<Self>, FigureError> {
+    fn read(columns: &mut FrameColumns<'_>) -> Result<Option<Self>, FigureError> {
         let names = ["x1", "x2", "mean1", "mean2", "sd1", "sd2", "correlation"];
         let mut row = [None; 7];
         for (value, name) in row.iter_mut().zip(names) {
@@ -189,12 +189,12 @@ impl BivariateNormal {
     }
 
     /// The extent of the outermost ellipse in a dimension.
-    pub fn ellipse_extent(&self, dimension: usize) -> [f64; 2] {
+    fn ellipse_extent(&self, dimension: usize) -> [f64; 2] {
         [-1.0, 1.0].map(|side| self.mean[dimension] + side * f64::from(OUTERMOST) * self.sd[dimension])
     }
 
     /// Closed lines at one, two and three standard deviations: mean + k L (cos t, sin t), L L' the covariance.
-    pub fn ellipses(self) -> impl Iterator<Item = Vec<PlotPoint>> {
+    fn ellipses(self) -> impl Iterator<Item = Vec<PlotPoint>> {
         (1..=OUTERMOST).map(move |k| (0..=CORNERS).map(|i| self.ellipse_point(f64::from(k), i)).collect())
     }
 

@@ -2,8 +2,7 @@
 
 use std::iter::zip;
 
-use super::super::prelude::*;
-use dpgp_plot::PlotPoint;
+use super::*;
 use dpgp_spec::ViolinsFigure;
 
 const SAMPLES: &str = "samples";
@@ -177,7 +176,7 @@ const POINTS: usize = 81;
 
 /// The Gaussian kernel density of some samples from the least to the largest of them: a density y at each value x. Its
 /// bandwidth is Silverman's. Samples that are all equal have none.
-pub fn kernel_density(samples: &[f64]) -> Vec<PlotPoint> {
+fn kernel_density(samples: &[f64]) -> Vec<PlotPoint> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
