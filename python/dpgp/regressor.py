@@ -50,7 +50,8 @@ class MomentsEstimator(Estimator):
             raise InputError("rows must be an integer, from public knowledge")
         rows = "" if count is None else f"rows = {count}\n"
         additive = self.additive or (self.kernel or "").lstrip().startswith("additive")
-        cells = not additive and _core.sums_cells(inputs.rows if count is None else max(count, 0), inputs.width)
+        count = inputs.rows if count is None else max(count, 0)
+        cells = not additive and _core.sums_cells(count, int(self.rows_per_person or 1), inputs.width)
         kernel = self._kernel([high - low for low, high in box], rough=cells)
         domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
         return (

@@ -22,10 +22,10 @@ use crate::paid::{PaidReleases, ReleaseRequest, busy};
 use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
 
-/// Whether nested cells are the better choice for a public number of rows with this many inputs.
+/// Whether nested cells are the better choice for a public number of rows with this many inputs, of which a person has some at most.
 #[pyfunction]
-pub fn sums_cells(rows: usize, inputs: usize) -> bool {
-    MomentFeatures::for_rows(rows, inputs) == MomentFeatures::Cells
+pub fn sums_cells(rows: usize, rows_per_person: usize, inputs: usize) -> bool {
+    MomentFeatures::for_rows(rows, rows_per_person, inputs) == MomentFeatures::Cells
 }
 
 /// Sums of one of the models that are released.

@@ -17,8 +17,10 @@ dp_gp <- function(formula, data, epsilon, delta, bounds, private = c("targets", 
   on.exit(unlink(folder, recursive = TRUE))
   persons <- person_setting(person, rows_per_person, data, names(frame))
   write_rows(if (is.null(person)) frame else cbind(frame, data[person]), file.path(folder, "rows.csv"))
-  spec <- spec_text(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows,
-                    if (is.null(rows)) nrow(data) else rows)
+  n_rows <- if (is.null(rows)) nrow(data) else rows
+  # Noise grows with the most rows of one person, so that as many rows count as one.
+  n_rows <- if (is.null(rows_per_person)) n_rows else n_rows / rows_per_person
+  spec <- spec_text(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows, n_rows)
   writeLines(spec, file.path(folder, "spec.toml"))
   counted <- ledger_arguments(ledger, budget)
   if (private == "targets") {

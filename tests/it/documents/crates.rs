@@ -81,9 +81,14 @@ fn r_chooses_cells_as_the_library_does() {
     let fit = std::fs::read_to_string(root().join("r/R/dp_gp.R")).unwrap();
     let rule = fit.lines().find_map(|line| line.split_once("length(inputs) <= 2 && n_rows >= ")).unwrap();
     let fewest: usize = rule.1.trim().parse().unwrap();
-    for (rows, inputs, expected) in
-        [(fewest, 2, MomentFeatures::Cells), (fewest - 1, 2, MomentFeatures::Waves), (fewest, 3, MomentFeatures::Waves)]
-    {
-        assert_eq!(MomentFeatures::for_rows(rows, inputs), expected, "{rows} rows, {inputs} inputs");
+    let (cells, waves) = (MomentFeatures::Cells, MomentFeatures::Waves);
+    for (rows, per_person, inputs, expected) in [
+        (fewest, 1, 2, cells),
+        (fewest - 1, 1, 2, waves),
+        (fewest, 1, 3, waves),
+        (3 * fewest - 1, 3, 2, waves),
+        (3 * fewest, 3, 2, cells),
+    ] {
+        assert_eq!(MomentFeatures::for_rows(rows, per_person, inputs), expected, "{rows} rows, {inputs} inputs");
     }
 }

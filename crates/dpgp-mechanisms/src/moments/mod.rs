@@ -72,8 +72,10 @@ pub enum MomentFeatures {
 impl MomentFeatures {
     /// The better choice for a public number of rows and this many inputs, where no more is known. If somebody guessed the lengthscale
     /// right, waves err somewhat less. If the function varies faster, they miss it, and their intervals miss it too.
-    pub fn for_rows(rows: usize, inputs: usize) -> Self {
-        if rows >= FEWEST_ROWS_FOR_CELLS && inputs <= 2 { Self::Cells } else { Self::Waves }
+    ///
+    /// Noise grows with the most rows of one person (or 1), so that as many rows count as one.
+    pub fn for_rows(rows: usize, rows_per_person: usize, inputs: usize) -> Self {
+        if rows / rows_per_person.max(1) >= FEWEST_ROWS_FOR_CELLS && inputs <= 2 { Self::Cells } else { Self::Waves }
     }
 
     fn are_waves(&self) -> bool {

@@ -189,7 +189,9 @@ pub fn generate_spec(
     let title = format!("{what} under differential privacy");
     let kernel = protected.default_kernel(inputs.len());
     let delta = default_delta(public);
-    let features = public.map_or(MomentFeatures::Waves, |rows| MomentFeatures::for_rows(rows, inputs.len()));
+    let per_person = file.people.map_or(1, |people| people.most_rows as usize);
+    let features = |rows| MomentFeatures::for_rows(rows, per_person, inputs.len());
+    let features = public.map_or(MomentFeatures::Waves, features);
     let [epsilon, share] = epsilon_and_share(public, delta);
     let parts = [
         ("@SOURCE@", source_toml(file, &layout)),
