@@ -13,14 +13,16 @@ use super::CliError;
 use super::audit_samples::{SampleAuditArguments, audit_samples};
 use super::environment::this_program;
 use super::interrupt::watch_signals;
-use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, experiments};
+use super::options::{
+    ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, experiments, refuse_with,
+};
 use super::output::{print, print_json};
 use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_data::rows::{FileState, RowFile, find_row_files, resolve_in_folder};
 use dpgp_evidence::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
 use dpgp_release::{
     EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts, PointsFile,
-    PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell, edge_case_neighbours, situations,
+    PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell, edge_case_neighbours, select_cells, situations,
 };
 use dpgp_report::{plain_table, wrap_prose};
 use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, note_outside_files};
@@ -51,13 +53,18 @@ These releases are discarded, so they are not charged. Exit code 1 means that th
 Examples:
   dpgp audit smith2021/table1
   dpgp audit --all --format json
+  dpgp audit smith2021/table1 --cell inputs=age
   dpgp audit my.toml --seed 7 --confidence 0.99
   dpgp audit --end-to-end energy.toml --at grid.csv
   dpgp audit --samples with.csv without.csv --epsilon 1 --delta 1e-5";
 
 /// Arguments of `dpgp audit`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("names", |names| names.required_unless_present_any(OTHER)))]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("names", |names| names.required_unless_present_any(OTHER)),
+    mut_args(|arg| refuse_with(arg, &["at", "rows", "epsilon", "delta", "first_line"], &["names", "all", "quick"]))
+)]
 pub struct AuditArguments {
     #[command(flatten)]
     selection: ExperimentSelection,
@@ -102,7 +109,10 @@ pub fn audit(arguments: &AuditArguments, format: OutputFormat) -> Result<(), Cli
 
 fn audit_experiments(arguments: &AuditArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiments = arguments.selection.experiments(&project)?;
+    let mut experiments = arguments.selection.experiments(&project)?;
+    for experiment in &mut experiments {
+        experiment.cells = select_cells(experiment, &arguments.end_to_end.cell)?.into_iter().cloned().collect();
+    }
     let (pool, watcher, stop) = (arguments.work.pool()?, create_watcher(arguments.work.quiet), watch_signals()?);
     let (seed, confidence) = (arguments.seed, arguments.confidence.unwrap_or(0.95));
     let options = AuditOptions { pool: &pool, watcher: watcher.as_ref(), stop: &stop, seed, confidence };
@@ -212,8 +222,8 @@ pub struct EndToEndAuditArguments {
     /// Predict at the points of this file [default: inputs from the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]
     pub at: Option<PathBuf>,
-    /// Choose a cell if the spec has several; repeat for each axis
-    #[arg(long, value_name = "AXIS=VALUE", requires = "end_to_end")]
+    /// Audit only cells with this label; repeat for each axis. --end-to-end needs a single cell
+    #[arg(long, value_name = "AXIS=VALUE", conflicts_with = "samples")]
     pub cell: Vec<String>,
     /// Files of rows to sum, for a `dpgp sum` spec [default: the file that the spec names]
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "end_to_end")]

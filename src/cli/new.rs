@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::emit::quote_for_shell;
 use super::new_ask::{ask_people, ask_questions, ask_row_count, begin_dialogue};
-use super::options::{OutputFormat, announce_project};
+use super::options::{OutputFormat, announce_project, refuse_with};
 use super::output::NewSpec;
 use super::output::{new_file_error, print, print_json, write_new};
 use super::waiting::Spinner;
@@ -47,9 +47,32 @@ Examples:
 /// The spec that users start from.
 const TEMPLATE: &str = include_str!("new.toml");
 
+/// Options that need --data.
+const OF_DATA: &[&str] = &[
+    "columns",
+    "no_header",
+    "separator",
+    "target",
+    "inputs",
+    "count",
+    "bins",
+    "relation",
+    "private_bounds",
+    "bounds_from",
+    "private_inputs",
+    "person",
+    "rows_per_person",
+    "ask",
+];
+
 /// Arguments of `dpgp new`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    mut_args(|arg| refuse_with(arg, OF_DATA, &["from", "command", "from_table"])),
+    mut_args(|arg| refuse_with(arg, &["metrics"], &["data", "from", "command"])),
+    mut_args(|arg| refuse_with(arg, &["bins", "relation"], &["target", "private_inputs", "private_bounds"]))
+)]
 pub struct NewArguments {
     /// The name of the experiment; its spec is NAME.toml [default with --data or --from: the name of the file]
     #[arg(value_name = "NAME", required_unless_present_any = ["data", "from", "from_table"])]

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
 use super::CliError;
@@ -17,6 +17,14 @@ use dpgp_report::{CommittedResults, ResultsSource, ensure_no_links};
 use dpgp_run::{DataLocations, Pool, Project, RunError, StateFolder, Study};
 use dpgp_spec::is_changed_experiment;
 use dpgp_task::Experiment;
+
+/// Makes options conflict with others, if `arg` is one of them.
+///
+/// An option that needs another one also conflicts with all that the other one conflicts with. The parser does not see this: it waives
+/// the need, and would ignore the option in silence.
+pub(super) fn refuse_with(arg: Arg, options: &[&str], others: &'static [&'static str]) -> Arg {
+    if options.contains(&arg.get_id().as_str()) { arg.conflicts_with_all(others) } else { arg }
+}
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

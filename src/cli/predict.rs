@@ -13,7 +13,7 @@ use super::CliError;
 use super::map::{MapFileArguments, MapRequest, NewMapFile};
 use super::options::{
     DataLocationArguments, OutputFormat, ReleaseLedgerArguments, balance_text, count_with_noun, ensure_distinct_paths,
-    existing_ledger_place, experiments,
+    existing_ledger_place, experiments, refuse_with,
 };
 use super::output::{print, print_json, print_stderr};
 use super::predict_together::{AnswerShare, predict_together, preview_together};
@@ -73,7 +73,15 @@ Examples:
 
 /// Arguments of `dpgp predict`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    mut_args(|arg| refuse_with(arg, &["epsilons", "error", "figure"], &["out", "sign", "from"])),
+    mut_args(|arg| refuse_with(arg, &["slice", "mask", "scale", "outline", "lon", "lat", "title", "unit"], &["preview"])),
+    mut_args(|arg| refuse_with(arg, &["kernel", "noise_variance", "inputs", "target", "noise"], &["specs", "preview"])),
+    mut_args(|arg| refuse_with(arg, &["area_id"], &["at", "grid", "specs"])),
+    mut_args(|arg| refuse_with(arg, &["weights"], &["grid", "areas"])),
+    mut_args(|arg| refuse_with(arg, &["share"], &["from", "release", "allow_caveats", "for_holder", "no_ledger"]))
+)]
 pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction, task.surface or task.density
     #[arg(value_name = "SPEC", required_unless_present = "from", add = experiments())]

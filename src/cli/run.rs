@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::explain::print_reasons;
 use super::interrupt::watch_signals;
-use super::options::count_with_noun;
 use super::options::{
     ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments, StoreArguments,
+    count_with_noun, refuse_with,
 };
 use super::output::{ExperimentRunOutput, RunClaim, RunRow, ShardRunOutput};
 use super::output::{JsonOutput, print, print_stderr};
@@ -45,7 +45,10 @@ Examples:
 
 /// Arguments of `dpgp run`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    mut_args(|arg| refuse_with(arg, &["why"], &["shard", "keep_going", "fail_fast", "rows"]))
+)]
 pub struct RunArguments {
     #[command(flatten)]
     selection: ExperimentSelection,

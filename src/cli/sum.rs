@@ -9,10 +9,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::ensure_distinct_paths;
-use super::options::experiments;
 use super::options::{ComputeArguments, DataLocationArguments, OutputFormat};
 use super::options::{ReleaseLedgerArguments, balance_text};
+use super::options::{ensure_distinct_paths, experiments, refuse_with};
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
 use dpgp_data::DataKey;
@@ -58,6 +57,10 @@ Examples:
   dpgp sum my.toml rows.csv --release surface.json --sign ~/.ssh/id_ed25519
   dpgp ledger show                                                all known ledgers, with their releases";
 
+/// Options that need --release.
+const OF_RELEASES: &[&str] =
+    &["ledger", "no_ledger", "budget_epsilon", "budget_delta", "other_people", "epsilon", "sign", "allow_caveats"];
+
 /// Arguments of `dpgp sum`.
 #[derive(Debug, Args)]
 #[command(
@@ -65,7 +68,8 @@ Examples:
     mut_arg("ledger", |ledger| ledger.requires("release")),
     mut_arg("no_ledger", |ledger| ledger.requires("release")),
     mut_arg("budget_epsilon", |budget| budget.requires("release")),
-    mut_arg("other_people", |other| other.requires("release"))
+    mut_arg("other_people", |other| other.requires("release")),
+    mut_args(|arg| refuse_with(arg, OF_RELEASES, &["shard"]))
 )]
 pub struct SumArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec

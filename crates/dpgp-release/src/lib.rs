@@ -129,7 +129,7 @@ pub use signature::{AllowedSigners, NAMESPACE, SignatureError, SigningKey};
 pub use statement::CertificateSummary;
 pub use streamed::{ExactSums, StreamedModel, StreamedRelease};
 pub use subject::ReleaseSpec;
-pub use subject::chosen_cell;
+pub use subject::{chosen_cell, select_cells};
 pub use sums_model::SumsModel;
 pub use sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFacts, SumsDescription, SumsFacts};
 pub use sums_model::{NewSumsFile, ReleasedSums};

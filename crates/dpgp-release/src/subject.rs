@@ -114,6 +114,20 @@ pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<
 /// # Errors
 /// [`ReleaseError::NoCell`] with the axes of the spec.
 pub(super) fn chosen_cells<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<Vec<&'e Cell>, ReleaseError> {
+    let mut cells = select_cells(experiment, chosen)?;
+    if cells.len() > 1 {
+        cells.retain(|cell| cell.setting().privacy.epsilon.get().is_finite());
+    }
+    let released: Vec<f64> = cells.iter().map(|cell| cell.setting().privacy.epsilon.get()).collect();
+    refuse_replaced_epsilon(experiment, chosen, &released)?;
+    Ok(cells)
+}
+
+/// Returns the cells with all of these labels, each written as AXIS=LABEL.
+///
+/// # Errors
+/// [`ReleaseError::NoCell`] with the axes of the spec.
+pub fn select_cells<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<Vec<&'e Cell>, ReleaseError> {
     let mut cells: Vec<&Cell> = experiment.cells.iter().collect();
     for choice in chosen {
         let (axis, label) = choice.split_once('=').unwrap_or((choice, ""));
@@ -123,11 +137,6 @@ pub(super) fn chosen_cells<'e>(experiment: &'e Experiment, chosen: &[String]) ->
             return Err(ReleaseError::NoCell { choice: choice.clone(), axes: describe_axes(experiment) });
         }
     }
-    if cells.len() > 1 {
-        cells.retain(|cell| cell.setting().privacy.epsilon.get().is_finite());
-    }
-    let released: Vec<f64> = cells.iter().map(|cell| cell.setting().privacy.epsilon.get()).collect();
-    refuse_replaced_epsilon(experiment, chosen, &released)?;
     Ok(cells)
 }
 

@@ -101,3 +101,40 @@ fn json_is_json() {
         project.dpgp(&[arguments, &["--format", "json"]].concat()).expect(0).json();
     }
 }
+
+/// An option that needs another one is refused where the other one cannot be given, and never ignored.
+#[test]
+fn no_option_is_ignored() {
+    let project = Project::empty();
+    for line in [
+        "new a --from smith2021/toy --target b",
+        "new a --from smith2021/toy --columns a,b",
+        "new a --command --person p --rows-per-person 2",
+        "new a --from-table t.csv --metrics rmse --count",
+        "new a --data rows.csv --metrics rmse",
+        "new a --data rows.csv --private-inputs --bins 4",
+        "new a --data rows.csv --target b --relation replace-one",
+        "audit smith2021/toy --at grid.csv",
+        "audit smith2021/toy --rows rows.csv",
+        "audit smith2021/toy --epsilon 1 --delta 0",
+        "audit --all --first-line names",
+        "predict s.toml --grid auto --preview --unit minutes",
+        "predict s.toml --grid auto --preview --share a=1",
+        "predict s.toml --grid auto --out p.csv --epsilons 1,2",
+        "predict s.toml --grid auto --out p.csv --error 2",
+        "predict --from r.json --grid auto --figure f.svg",
+        "predict s.toml --grid auto --noise-variance 1",
+        "predict s.toml --grid auto --inputs a --target b --noise sd=c",
+        "predict --from r.json --grid auto --area-id name",
+        "predict s.toml --grid auto --weights w",
+        "sum s.toml rows.csv --shard 1/2 --out s.json --ledger l.toml",
+        "sum s.toml rows.csv --shard 1/2 --out s.json --epsilon 2",
+        "run smith2021/toy --shard 1/2 --why",
+        "run smith2021/toy --rows --why",
+    ] {
+        let run = project.dpgp(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{line}");
+        assert!(run.err.contains("cannot be used with"), "{line}: {}", run.err);
+    }
+    project.assert_nothing_left();
+}
