@@ -1,23 +1,27 @@
 //! `dpgp data`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::CliError;
 use super::list::status_name;
-use super::options::datasets;
-use super::options::{DataLocationArguments, OutputFormat};
-use super::output::{FetchedDataset, ListedDataset, VerifiedFile};
-use super::output::{print, print_json};
+use super::options::{DataLocationArguments, OutputFormat, datasets, experiments};
+use super::output::{FetchedDataset, ListedDataset, VerifiedFile, WrittenFolds};
+use super::output::{print, print_json, write_new};
 use dpgp_data::{Dataset, FileCheck, FileCheckOutcome};
-use dpgp_report::plain_table;
-use dpgp_run::{Project, create_watcher};
+use dpgp_release::{ReleaseError, select_cells};
+use dpgp_report::{format_exact, plain_table};
+use dpgp_run::{Project, create_watcher, load_sample, random_streams};
+use dpgp_task::{FoldedSample, split_into_folds};
 
 const EXAMPLES: &str = "\
 Examples:
   dpgp data list                    all datasets, and whether they are present
   dpgp data fetch howell1           download and verify
-  dpgp data verify --mirror DIR     hash the files of the cache and of a mirror";
+  dpgp data verify --mirror DIR     hash the files of the cache and of a mirror
+  dpgp data folds beyond/leaderboard/kung --out folds.csv    the rows of a leaderboard, for a method of your own";
 
 /// Arguments of `dpgp data`.
 #[derive(Debug, Args)]
@@ -37,6 +41,8 @@ enum DataVerb {
     Fetch(DatasetSelection),
     /// Hash the datasets that are present and compare with the manifest
     Verify(DatasetSelection),
+    /// Write the rows of an experiment with its folds, for a method of your own
+    Folds(FoldsArguments),
 }
 
 /// The choice of datasets.
@@ -52,12 +58,32 @@ struct DatasetSelection {
     quiet: bool,
 }
 
+/// Arguments of `dpgp data folds`.
+#[derive(Debug, Args)]
+struct FoldsArguments {
+    /// An experiment with folds, such as a leaderboard, or the path of its spec
+    #[arg(value_name = "EXPERIMENT", add = experiments())]
+    name: String,
+    /// The new CSV file; never overwrites an existing file
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Write the rows of the cells with this label, where cells differ in their rows or inputs; repeat for each axis
+    #[arg(long, value_name = "AXIS=VALUE")]
+    cell: Vec<String>,
+    #[command(flatten)]
+    places: DataLocationArguments,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
+}
+
 /// Lists, fetches or verifies datasets.
 pub fn data(arguments: &DataArguments, format: OutputFormat) -> Result<(), CliError> {
     match &arguments.verb {
         DataVerb::List(selection) => list(selection, format),
         DataVerb::Fetch(selection) => fetch(selection, format),
         DataVerb::Verify(selection) => verify(selection, format),
+        DataVerb::Folds(arguments) => write_folds(arguments, format),
     }
 }
 
@@ -159,6 +185,47 @@ fn verify(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliE
         (0, _) => Ok(()),
         _ => Err(CliError::NotVerified { bad, all }),
     }
+}
+
+/// Writes the rows of all replicates of the first chosen cell: the replicate, the fold in which the row is held out (empty if it only
+/// trains), the inputs and the target, before clipping. Words have their codes.
+fn write_folds(arguments: &FoldsArguments, format: OutputFormat) -> Result<(), CliError> {
+    let FoldsArguments { name, out, cell, places, quiet } = arguments;
+    if out.symlink_metadata().is_ok() {
+        return Err(CliError::Exists(out.clone()));
+    }
+    let project = places.project()?;
+    let experiment = project.find_one_experiment(name)?;
+    let Some(&cell) = select_cells(&experiment, cell)?.first() else { return Err(CliError::NoFolds(name.clone())) };
+    let setting = cell.setting();
+    let sample = load_sample(&experiment, setting, &project, create_watcher(*quiet).downloads())?;
+    let columns = ["replicate", "fold"].into_iter().chain(setting.data.inputs.iter().map(String::as_str));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(columns.chain([setting.data.target_column()]))?;
+    let mut rows = 0;
+    for replicate in 0..experiment.meta.replicates {
+        let streams = random_streams(cell, experiment.meta.seed, replicate);
+        let FoldedSample { sample, folds } = split_into_folds(setting, &sample, &streams)
+            .map_err(ReleaseError::from)?
+            .ok_or_else(|| CliError::NoFolds(name.clone()))?;
+        for (row, fold) in folds.iter().enumerate() {
+            let inputs = sample.inputs.row(row);
+            let fold = fold.map_or(String::new(), |fold| fold.to_string());
+            let numbers = inputs.iter().chain([&sample.targets[row]]).map(|number| format_exact(*number));
+            writer.write_record([replicate.to_string(), fold].into_iter().chain(numbers))?;
+        }
+        rows += folds.len();
+    }
+    let text = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    write_new(out, &String::from_utf8_lossy(&text))?;
+    if format == OutputFormat::Json {
+        return print_json(&json!(WrittenFolds { written: out.clone(), rows, replicates: experiment.meta.replicates }));
+    }
+    print(&format!(
+        "wrote {rows} rows of {} replicates to {}; predict the rows of each fold from all others of the same replicate\n",
+        experiment.meta.replicates,
+        out.display()
+    ))
 }
 
 fn outcome_text(outcome: &FileCheckOutcome) -> String {

@@ -63,6 +63,9 @@ pub enum CliError {
     /// A table of methods whose labels are those of no column that is shown.
     #[error("{}: no row has the labels of a column that is ranked here{}", path.display(), epsilon.map(|epsilon| format!(", at epsilon = {}", format_exact(epsilon))).unwrap_or_default())]
     NothingAdded { path: PathBuf, epsilon: Option<f64> },
+    /// An experiment without folds.
+    #[error("{0} has no folds: use an experiment with task.leaderboard or task.regression")]
+    NoFolds(String),
     /// Several names for `dpgp show`.
     #[error("give one experiment, or use `--best` or `--cite` for several")]
     OneExperiment,
@@ -169,6 +172,13 @@ pub enum CliError {
         .0.display()
     )]
     NumbersWithoutNoise(PathBuf),
+    /// Predictions in place of the release that they follow from.
+    #[error(
+        "{} holds predictions at fixed points, and none can be made from them at others. Predict from the release itself: for private \
+         inputs and counts, write it first with `dpgp sum SPEC FILE --release r.json`; for public inputs, together with the predictions \
+         by `dpgp predict SPEC --at GRID --out p.csv --release r.json`", .0.display()
+    )]
+    FromPredictions(PathBuf),
     /// A file of rows with an unknown ending.
     #[error("{} has an unknown ending; use .csv or .parquet", .0.display())]
     Ending(PathBuf),
@@ -291,6 +301,8 @@ impl CliError {
             | Self::AreasOfMoments
             | Self::AreasOfRows
             | Self::NumbersWithoutNoise(_)
+            | Self::NoFolds(_)
+            | Self::FromPredictions(_)
             | Self::NothingToRegister { .. }
             | Self::Ending(_)
             | Self::MapEnding(_)

@@ -225,7 +225,7 @@ fn ledger_text(one: &ListedLedger, delta: Option<f64>) -> String {
     let account = ledger.account();
     // Where something is not counted, no bound is known.
     let risk = account.open.is_none().then(|| {
-        let alternatives = "two data sets that each of them protects";
+        let alternatives = "two data sets between which each release protects";
         format!("After all of them: {}\n", AttackRisk::of_gaussian(account.mu).describe_risk(alternatives))
     });
     let (spent, risk) = (account_text(&account, reporting_delta(ledger, delta)), risk.unwrap_or_default());

@@ -60,7 +60,8 @@ use options::OutputFormat;
 use output::{
     CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExperimentRunOutput,
     ExplainedExperiment, FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage,
-    NewSpec, PlannedExperiment, ShardRunOutput, ShownExperiment, TableOutput, VerifiedFile, WrittenReport,
+    NewSpec, PlannedExperiment, ShardRunOutput, ShownExperiment, TableOutput, VerifiedFile, WrittenFolds,
+    WrittenReport,
 };
 use release_types::{
     CertificateFile, DrawnFile, LedgerOutput, PredictFileOutput, PredictOutput, PreviewOutput, SummedRows,
@@ -199,6 +200,7 @@ verbs! {
         /// List, fetch or verify datasets
         Data(data::DataArguments)
             => "data fetch": Vec<FetchedDataset>,
+                "data folds": WrittenFolds,
                 "data list": Vec<ListedDataset>,
                 "data verify": Vec<VerifiedFile>;
         /// Write any number of synthetic bike-share trips

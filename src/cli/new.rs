@@ -274,9 +274,18 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                      again with --person COLUMN --rows-per-person NUMBER"
                     .to_owned(),
             };
+            let anywhere = match (protected, &arguments.data) {
+                (ProtectedPart::Record, Some(data)) => format!(
+                    "\n  dpgp sum {spec} {} --release NAME.json{budget}   # or this release, from which `predict --from NAME.json` \
+                     predicts anywhere, any number of times",
+                    quote_for_shell(&data.to_string_lossy())
+                ),
+                _ => String::new(),
+            };
             print(&format!(
                 "{described}wrote {shown}; {next}:{preview}\n  dpgp run {spec}   # {measured}\n  dpgp predict {spec} {grid} \
-                 --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}{whom}\n{SHARED_BUDGET}\n"
+                 --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows{anywhere}\n{public}{whom}\n\
+                 {SHARED_BUDGET}\n"
             ))
         }
     }

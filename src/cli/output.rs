@@ -434,6 +434,17 @@ pub(super) struct FetchedDataset {
     pub status: &'static str,
 }
 
+/// The output of `dpgp data folds`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WrittenFolds {
+    /// The file.
+    pub written: PathBuf,
+    /// Its rows.
+    pub rows: usize,
+    /// The replicates that they belong to.
+    pub replicates: u32,
+}
+
 /// A file of `dpgp data verify`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VerifiedFile {

@@ -39,8 +39,9 @@ use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
-calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger records the releases. dpgp finds the ledger from the contents of the rows, not from the name of the file, and is written before the predictions. It is in the state folder (DPGP_STATE) unless
---ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
+calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger records each release before
+its predictions are written. dpgp finds the ledger by the contents of the rows, not by the name of the file. It is in the state folder
+(DPGP_STATE) unless --ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
 
 A row with a required cell missing is an error, unless the spec has data.missing = \"drop\". With that setting, rows with a missing
 input are left out. Rows with a missing target are also left out if whole records are private. The number of rows left out is not

@@ -5,7 +5,11 @@ use std::path::Path;
 use clap::Args;
 
 use super::CliError;
+use dpgp_fs::with_ending;
 use dpgp_release::{PublishedNoise, PublishedNumbers};
+
+/// The ending of the certificate of released predictions.
+const CERTIFICATE: &str = ".certificate.json";
 
 /// What is known of the privacy of all that is computed from them.
 pub(super) const PUBLISHERS_GUARANTEE: &str = "that of their publisher";
@@ -29,8 +33,13 @@ impl PublishedArguments {
     /// Reads the published numbers, if the options name some.
     ///
     /// # Errors
-    /// [`CliError::NumbersWithoutNoise`] for a table without the options, and what [`PublishedNumbers::read`] refuses.
+    /// [`CliError::FromPredictions`] for released predictions or their certificate, [`CliError::NumbersWithoutNoise`] for a table without the options, and what [`PublishedNumbers::read`] refuses.
     pub fn read(&self, from: &Path) -> Result<Option<PublishedNumbers>, CliError> {
+        // Predictions are smooth: no noise of theirs is independent, so that they cannot be smoothed again.
+        let is_certificate = from.to_string_lossy().ends_with(CERTIFICATE);
+        if is_certificate || is_table(from) && with_ending(from, CERTIFICATE).exists() {
+            return Err(CliError::FromPredictions(from.to_path_buf()));
+        }
         match (&self.target, &self.noise) {
             (Some(target), Some(noise)) => Ok(Some(PublishedNumbers::read(from, &self.inputs, target, noise)?)),
             _ if is_table(from) => Err(CliError::NumbersWithoutNoise(from.to_path_buf())),

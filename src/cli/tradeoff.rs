@@ -166,7 +166,12 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[CellTradeoff<'_>]) ->
     for CellTradeoff { cell, preview } in priced {
         let labels: Vec<String> = axes.iter().map(|axis| cell.labels()[*axis].clone()).collect();
         rows.extend(preview_rows(preview).into_iter().map(|row| [labels.clone(), row].concat()));
-        warnings.push_str(&no_benefit_warning(preview, &labels.join(", ")));
+        let setting: Vec<String> = axes
+            .iter()
+            .zip(&labels)
+            .map(|(axis, label)| format!("{} = {label}", experiment.axes[*axis].name))
+            .collect();
+        warnings.push_str(&no_benefit_warning(preview, &setting.join(", ")));
     }
     if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1 {
         warnings.push_str(

@@ -313,10 +313,13 @@ impl TableHeadings {
         self.column_index(name).and_then(|at| record.get(at)).unwrap_or_default().trim()
     }
 
-    /// The column of an axis: its name, or its whole path where a fixed column has the name.
+    /// The column of an axis: its name, or its whole path where a fixed column has the name. A table of a program that claims a guarantee
+    /// has the claimed epsilon under another path.
     fn axis_column(&self, axis: &Axis) -> Option<usize> {
         let is_fixed = FIXED_COLUMNS.contains(&axis.name.as_str());
-        self.column_index(&axis.path).filter(|_| is_fixed).or_else(|| self.column_index(&axis.name))
+        let claimed = (axis.path == "privacy.epsilon").then(|| self.column_index("task.command.guarantee.epsilon"));
+        let by_path = self.column_index(&axis.path).or(claimed.flatten());
+        by_path.filter(|_| is_fixed).or_else(|| self.column_index(&axis.name))
     }
 
     /// The columns of the axes. An axis with one label needs none.

@@ -168,6 +168,19 @@ impl TaskRequirements for CommandTask {
             let why = "is not read by task.command; pass values to the program with task.command.with";
             return fail("model", SpecProblem::Shape(why.to_owned()));
         }
+        // The program gets the path of the file, and would read other rows than the spec says.
+        let data = &setting.data;
+        let unread = [
+            ("data.filter", !data.filter.is_empty()),
+            ("data.encode", !data.encode.is_empty()),
+            ("data.draw", data.draw.is_some()),
+            ("data.person", data.person.is_some()),
+        ];
+        if let Some((key, _)) = unread.into_iter().find(|(_, is_set)| *is_set) {
+            let why =
+                "is not read by task.command: the program gets the path of the file; choose its rows in the program";
+            return fail(key, SpecProblem::Shape(why.to_owned()));
+        }
         if setting.privacy.epsilon.get().is_finite() {
             let why = "is finite, but dpgp cannot certify what an external program does; omit [privacy]";
             return fail("privacy.epsilon", SpecProblem::Shape(why.to_owned()));

@@ -41,7 +41,7 @@ pub use evidence::{
     AuditEvidence, JointSumsRelease, PrivateSelectionEvidence, RecordSumWeights, ShapedNoiseRelease, SumsRelease,
 };
 pub use job::{FitSize, MeasurableTask, ReplicateJob, RunCache, TaskRequirements};
-pub use measure::measure_replicate;
+pub use measure::{FoldedSample, measure_replicate, split_into_folds};
 pub use measurement::{AuditableCertificate, CellMeasurements, FigureFrame, MetricMeasurement, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{

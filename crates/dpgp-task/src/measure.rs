@@ -8,7 +8,8 @@ use rand::seq::{SliceRandom, index};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::{CellMeasurements, RandomStreams, ReplicateJob, Sample, TaskError, TaskSetting};
+use super::cross_validation::folds;
+use super::{CellMeasurements, CellSetting, RandomStreams, ReplicateJob, Sample, TaskError, TaskSetting};
 use dpgp_data::synthetic;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::prior_draw;
@@ -23,6 +24,37 @@ pub fn measure_replicate(task: &TaskSetting, job: &ReplicateJob<'_>) -> Result<V
     let measured = task.as_task().measure_cells(&ReplicateJob { sample: &sample, ..*job })?;
     let named = task.as_task().metric_names(1);
     measured.into_iter().map(|cell| cell.into_validated(&named, job.streams.replicate)).collect()
+}
+
+/// The rows of one replicate of a task that splits rows into folds.
+#[derive(Debug, Clone)]
+pub struct FoldedSample {
+    /// The rows, after draws.
+    pub sample: Sample,
+    /// The fold in which each row is held out, from 0; none if it only trains.
+    pub folds: Vec<Option<usize>>,
+}
+
+/// Draws the rows of one replicate and splits them into folds. `None` if the task has no folds.
+///
+/// # Errors
+/// [`TaskError::TooFewRows`] if a quota cannot be met.
+pub fn split_into_folds(
+    setting: &CellSetting,
+    sample: &Sample,
+    streams: &RandomStreams,
+) -> Result<Option<FoldedSample>, TaskError> {
+    let split = match &*setting.task {
+        TaskSetting::Leaderboard(task) => task.split,
+        TaskSetting::Regression(task) => task.split,
+        _ => return Ok(None),
+    };
+    let sample = draw_sample(&setting.data, sample, streams)?.into_owned();
+    let mut held_out = vec![None; sample.row_count()];
+    for (number, fold) in folds(sample.row_count(), split, streams).into_iter().enumerate() {
+        fold.into_iter().for_each(|row| held_out[row] = Some(number));
+    }
+    Ok(Some(FoldedSample { sample, folds: held_out }))
 }
 
 /// The sample of one replicate. Every method with the same data block meets the same rows.

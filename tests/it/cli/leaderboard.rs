@@ -349,3 +349,46 @@ fn methods_of_the_user_are_ranked_with_ours() {
         assert!(run.err.contains(says), "{says}: {}", run.err);
     }
 }
+
+/// The errors of a constant on the folds that are written are those that the leaderboard computes.
+#[test]
+fn folds_are_those_of_the_leaderboard() {
+    let numbers = |times: f64| {
+        (0..23).map(|i| format!("{:.3}", 5.0 + 4.0 * (times * f64::from(i)).sin())).collect::<Vec<_>>().join(", ")
+    };
+    let spec = format!(
+        "experiment = {{ title = \"folds\", replicates = 2 }}\n\
+         data = {{ source.inline = {{ x = [{}], y = [{}] }}, inputs = [\"x\"], target = \"y\", draw.rows = 20 }}\n\
+         normalise.bounds = {{ low = 0.0, high = 10.0, scale = 1.0 }}\n\
+         model = {{ noise_variance = 1.0, kernel.eq = {{ variance = 1.0, lengthscale = 1.0 }} }}\n\
+         task.leaderboard = {{ split.shuffled = 4, draws = 1, baseline = \"constant\" }}\n",
+        numbers(0.7),
+        numbers(1.9)
+    );
+    let project = Project::empty();
+    project.write("s.toml", &spec);
+    project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+    let table = project.read("results/s/table.csv");
+    let ours = table.lines().find(|line| line.contains(",rmse,")).unwrap();
+    let ours: f64 = ours.split(',').skip_while(|field| *field != "rmse").nth(1).unwrap().parse().unwrap();
+
+    project.dpgp(&["data", "folds", "s.toml", "--out", "folds.csv"]).expect(0);
+    let text = project.read("folds.csv");
+    let rows: Vec<Vec<f64>> =
+        text.lines().skip(1).map(|line| line.split(',').map(|field| field.parse().unwrap()).collect()).collect();
+    assert_eq!((text.lines().next(), rows.len()), (Some("replicate,fold,x,y"), 40));
+    let mut errors = Vec::new();
+    for block in 0..8 {
+        let (replicate, fold) = (f64::from(block / 4), f64::from(block % 4));
+        let of_replicate = rows.iter().filter(|row| row[0] == replicate);
+        let (test, training): (Vec<&Vec<f64>>, Vec<_>) = of_replicate.partition(|row| row[1] == fold);
+        let mean = training.iter().map(|row| row[3]).sum::<f64>() / training.len() as f64;
+        errors.push((test.iter().map(|row| (row[3] - mean).powi(2)).sum::<f64>() / test.len() as f64).sqrt());
+    }
+    assert!((errors.iter().sum::<f64>() / 8.0 / ours - 1.0).abs() < 1e-12, "{errors:?} against {ours}");
+
+    // It overwrites nothing, and needs folds.
+    project.dpgp(&["data", "folds", "s.toml", "--out", "folds.csv"]).expect(2);
+    let other = project.dpgp(&["data", "folds", "smith2021/toy", "--out", "other.csv"]).expect(2);
+    assert!(other.err.contains("has no folds"), "{}", other.err);
+}

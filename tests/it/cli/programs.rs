@@ -399,3 +399,18 @@ fn changed_runs_are_one_tidy_table() {
     assert_eq!(of(["b", ""]), ["0.5", "2"]);
     assert_eq!(of(["", "9 min"]), ["0.5", "2"]);
 }
+
+/// A program gets the path of the file, and would read other rows than a filter says.
+#[test]
+fn settings_that_no_program_sees_are_refused() {
+    for key in ["filter = [{ column = \"x\", is = \">\", value = 1.0 }]", "draw.rows = 2", "encode = { x = [\"a\"] }"] {
+        let project = Project::empty();
+        project.write("rows.csv", "x,y\n1,2\n3,4\n");
+        let spec = format!(
+            "experiment.title = \"p\"\n[data]\nsource.csv.path = \"rows.csv\"\n{key}\n[task.command]\nrun = [\"true\"]\nmetrics = [\"m\"]\n"
+        );
+        project.write("p.toml", &spec);
+        let run = project.dpgp(&["run", "p.toml"]).expect(2);
+        assert!(run.err.contains("the program gets the path of the file"), "{key}: {}", run.err);
+    }
+}

@@ -86,3 +86,19 @@ fn estimates_between_published_numbers() {
     let said = predict(&project, &["--noise", "gaussian=1", "--grid", "auto"]).expect(2).err;
     assert!(said.contains("it has 2001 rows; at most 2000 can be used"), "{said}");
 }
+
+/// Released predictions are smooth, and none of their noise is independent: they are no release to predict from, nor numbers with noise.
+#[test]
+fn predictions_are_no_release() {
+    let project = Project::empty();
+    project.write("p.csv", "x,private_mean,noise_sd\n1,2,0.5\n2,3,0.5\n");
+    project.write("p.csv.certificate.json", "{}");
+    for line in [
+        "predict --from p.csv --grid x=1.5",
+        "predict --from p.csv --grid x=1.5 --inputs x --target private_mean --noise sd=noise_sd",
+        "predict --from p.csv.certificate.json --grid x=1.5",
+    ] {
+        let run = project.dpgp(&line.split(' ').collect::<Vec<_>>()).expect(2);
+        assert!(run.err.contains("holds predictions at fixed points"), "{line}: {}", run.err);
+    }
+}

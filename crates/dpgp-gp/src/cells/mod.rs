@@ -18,12 +18,14 @@
 //! mean, b that of the mean of the process, and c the noise on counts. Its density weighs a grid of choices, equally
 //! likely a priori. Only noisy numbers and public ones enter, so all of this is post-processing.
 
+mod grid_means;
 mod posterior;
 
 use nalgebra::{DMatrix, DVector};
 
 use crate::sites::Lattice;
 
+pub use grid_means::GridMeans;
 pub use posterior::{CellLevel, CellPosterior, CellPrior, CellSums};
 
 /// Boxes that are halved again and again, each time along the input in which they are longest. Level k has `2^k` cells.

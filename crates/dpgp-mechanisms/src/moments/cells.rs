@@ -111,6 +111,16 @@ impl NestedCellsDesign {
         Ok(Self { tree, weights, bound, risk, counted: false })
     }
 
+    /// One grid whose inputs are halved so often, for comparison. Its risk is not computed: it is at most the squared bound.
+    ///
+    /// # Errors
+    /// [`PrivacyError`] if the lattice has no such cells.
+    pub fn with_one_grid(bound: f64, lattice: Lattice, halvings: u32) -> Result<Self, PrivacyError> {
+        let tree = CellTree::from_halvings(lattice, vec![vec![halvings; lattice.dimensions()]])
+            .ok_or(OutOfRangeError::new("halvings that the lattice allows", f64::from(halvings)))?;
+        Ok(Self { tree, weights: vec![1.0], bound, risk: bound * bound, counted: false })
+    }
+
     /// D.
     pub fn sensitivity(&self) -> f64 {
         2.0 * self.bound

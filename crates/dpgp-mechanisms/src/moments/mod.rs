@@ -48,6 +48,10 @@ pub struct MomentsSetting {
     /// cells, only the form of the model's kernel and the proportions of its lengthscales are used; for at most four inputs.
     #[serde(default, skip_serializing_if = "MomentFeatures::are_waves")]
     pub features: MomentFeatures,
+    /// Cells along each input, a power of two, of the only grid that is released in place of nested ones. Predictions are the noisy sum over
+    /// the noisy count of a cell: for comparisons in `task.leaderboard` and `task.calibration`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells_per_input: Option<Count>,
     /// The longest wavelength, in sides of the box, at least 1; without it, the better of 1.2 and 1.6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
@@ -110,6 +114,9 @@ const MOST_ROWS: usize = 1_000_000_000_000;
 /// The most inputs that rows are counted by.
 const MOST_INPUTS: usize = 12;
 
+/// The most cells of a single grid.
+const MOST_CELLS: usize = 8192;
+
 /// The most inputs that cells are cells of.
 const MOST_INPUTS_OF_CELLS: usize = 4;
 
@@ -137,6 +144,16 @@ impl MomentsSetting {
                     SpecProblem::Shape("is for waves, and cells have none".to_owned()),
                 );
             }
+        }
+        if let Some(cells) = self.cells_per_input {
+            let path = format!("{path}.cells_per_input");
+            if self.features != MomentFeatures::Cells {
+                return fail(&path, SpecProblem::Shape("is for features = \"cells\"".to_owned()));
+            }
+            let cells = cells.get();
+            let all = (0..inputs).fold(1usize, |all, _| all.saturating_mul(cells));
+            let is_possible = cells.is_power_of_two() && all <= MOST_CELLS;
+            check_range(&path, is_possible, "a power of two, with at most 8192 cells in all", cells as f64)?;
         }
         let Some(period) = self.period else { return Ok(()) };
         // Longer waves are all but constant in the box.

@@ -297,7 +297,11 @@ impl MomentsModel {
     /// [`MechanismError`] if none can be computed.
     pub fn design(&self, reference: &PublicReferenceModel, sigma: f64) -> Result<RecordMomentsDesign, MechanismError> {
         if self.mechanism.features == MomentFeatures::Cells {
-            let design = NestedCellsDesign::with_least_risk(reference, self.summand.lattice, sigma)?;
+            let lattice = self.summand.lattice;
+            let design = match self.mechanism.cells_per_input {
+                None => NestedCellsDesign::with_least_risk(reference, lattice, sigma)?,
+                Some(cells) => NestedCellsDesign::with_one_grid(reference.bound, lattice, cells.get().ilog2())?,
+            };
             return Ok(RecordMomentsDesign::Cells(NestedCellsDesign {
                 counted: self.mechanism.rows.is_some(),
                 ..design

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::model::scale_to_unit_box;
 use super::{Frequencies, MomentsDesign, MomentsModel, ReleasedCellSums};
 use crate::MechanismError;
-use dpgp_gp::cells::{CellPosterior, CellPrior};
+use dpgp_gp::cells::{CellPosterior, CellPrior, GridMeans};
 use dpgp_gp::sites::{
     FeatureSums, HyperparameterGrid, InputPosterior, Lattice, MixturePrediction, NoisyFeatureSums, SiteFeatures,
     SiteMixture, fit_site_mixture,
@@ -59,6 +59,8 @@ pub enum MomentsPosterior {
     Sites(SiteMixture),
     /// From cells.
     Cells(CellPosterior),
+    /// From the cells of one grid, without a process.
+    Grid(GridMeans),
 }
 
 impl MomentsPosterior {
@@ -67,6 +69,7 @@ impl MomentsPosterior {
         match self {
             Self::Sites(mixture) => mixture.predict(points),
             Self::Cells(posterior) => posterior.predict(points),
+            Self::Grid(means) => means.predict(points),
         }
     }
 
@@ -74,6 +77,7 @@ impl MomentsPosterior {
         Ok(match self {
             Self::Sites(mixture) => mixture.variance_without_noise(points)?,
             Self::Cells(posterior) => posterior.variance_without_noise(points)?,
+            Self::Grid(means) => means.variance_without_noise(points),
         })
     }
 
@@ -81,6 +85,7 @@ impl MomentsPosterior {
         match self {
             Self::Sites(mixture) => mixture.means(points),
             Self::Cells(posterior) => posterior.means(points),
+            Self::Grid(means) => means.means(points),
         }
     }
 }
@@ -230,6 +235,10 @@ impl MomentsModel {
             ReleasedMoments::Cells(cells) => {
                 let tree =
                     cells.matching_tree(self.summand().lattice).ok_or(MechanismError::Missing("nested cells"))?;
+                if self.mechanism().cells_per_input.is_some() {
+                    let means = GridMeans::new(&tree, &cells.to_cell_sums(), reference.bound);
+                    return means.map(MomentsPosterior::Grid).ok_or(MechanismError::Missing("a grid of cells"));
+                }
                 let prior = CellPrior { kernel: reference.kernel, bound: reference.bound };
                 Ok(MomentsPosterior::Cells(CellPosterior::new(&tree, &cells.to_cell_sums(), &prior)?))
             }

@@ -207,7 +207,9 @@ pub fn generate_spec(
         ("@SPARSE@", sparse_toml(rows)),
         ("@SPLIT@", split_toml(rows)),
         ("@DELTA@", format_exact(delta)),
-        ("@READ@", what_was_read(public).to_owned()),
+        // With persons, the number of rows was said by the user, if at all.
+        ("@READ@", what_was_read(public.filter(|_| file.people.is_none())).to_owned()),
+        ("@WHOLE@", whole_unit(file.people).to_owned()),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
         ("@FEATURES@\n", features_toml(features)),
@@ -326,7 +328,10 @@ fn column_comments(roles: &ColumnRoles) -> String {
         lines.push(format!("# Unused numeric columns: {}.", quoted_names(&roles.unused)));
     }
     if let Some(first) = roles.text.first() {
-        lines.push(format!("# Text columns: {}. To use one as an input, list its words:", quoted_names(&roles.text)));
+        lines.push(format!(
+            "# Text columns: {}. To use one as an input, list all of its words; any other word counts as the first:",
+            quoted_names(&roles.text)
+        ));
         lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quote_toml(first)));
     }
     if !roles.index.is_empty() {
@@ -336,6 +341,14 @@ fn column_comments(roles: &ColumnRoles) -> String {
         lines.push(format!("# Columns with neither numbers nor text: {}.", quoted_names(&roles.others)));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Says what the guarantee of whole records covers, and whether the number of rows is public.
+fn whole_unit(people: Option<&RowsOfPeople>) -> &'static str {
+    match people {
+        None => "the guarantee covers the replacement of one record by any other. The number of rows is\n# public.",
+        Some(_) => "the guarantee covers the replacement of all records of a person. The number of rows\n# is private.",
+    }
 }
 
 fn person_toml(people: Option<&RowsOfPeople>) -> String {

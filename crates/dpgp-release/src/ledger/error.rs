@@ -188,7 +188,7 @@ pub enum LedgerError {
     #[error(
         "the budget of the ledger {} is too small for this release: {} of the budget epsilon = {:?}, delta = \
          {:?}. One more release at delta = {delta:?} can have epsilon = {left:.4}, but you asked for epsilon \
-         = {asked:?}. Nothing was released. The ledger records releases from some or all of these rows (if they are of \
+         = {asked:.4}. Nothing was released. The ledger records releases from some or all of these rows (if they are of \
          other people and only look alike, use --other-people)",
         path.display(), spent_summary(account), budget.epsilon, budget.delta
     )]

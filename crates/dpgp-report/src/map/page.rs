@@ -40,8 +40,9 @@ const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no
     valid.";
 /// What the accuracy takes for granted.
 const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
-const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts. They assume that neighbouring bins have similar \
-     counts, to the degree that the noisy counts show.";
+const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts of the rows used: where persons are protected, rows beyond \
+     a person's limit are not counted. They assume that neighbouring bins, or all bins of a column of words, have similar counts, to \
+     the degree that the noisy counts show.";
 const FROM_THE_FILE: &str = "The picture is drawn only from the numbers in the file and reveals nothing more.";
 
 impl ReleasedMap<'_> {

@@ -90,6 +90,10 @@ impl TaskRequirements for SurfaceTask {
         let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() else {
             return self.check_sums(setting);
         };
+        if moments.cells_per_input.is_some() {
+            let why = "is for comparisons in task.leaderboard and task.calibration; a release finds its own cells";
+            return fail("privacy.mechanism.moments.cells_per_input", SpecProblem::Shape(why.to_owned()));
+        }
         let without = self.inducing.is_empty() && self.posterior.is_none();
         check_moments(PATH, moments, without, setting)
     }
