@@ -361,7 +361,8 @@ fn folds_are_those_of_the_leaderboard() {
          data = {{ source.inline = {{ x = [{}], y = [{}] }}, inputs = [\"x\"], target = \"y\", draw.rows = 20 }}\n\
          normalise.bounds = {{ low = 0.0, high = 10.0, scale = 1.0 }}\n\
          model = {{ noise_variance = 1.0, kernel.eq = {{ variance = 1.0, lengthscale = 1.0 }} }}\n\
-         task.leaderboard = {{ split.shuffled = 4, draws = 1, baseline = \"constant\" }}\n",
+         task.leaderboard = {{ split.shuffled = 4, draws = 1, baseline = \"constant\" }}\n\
+         privacy = {{ epsilon = 1.0, delta = 1e-5, change = 10.0, calibration = \"analytic\", mechanism.cloaking = {{ objective = \"trace\", rank_tolerance = 1e-6 }} }}\n",
         numbers(0.7),
         numbers(1.9)
     );

@@ -403,7 +403,11 @@ fn changed_runs_are_one_tidy_table() {
 /// A program gets the path of the file, and would read other rows than a filter says.
 #[test]
 fn settings_that_no_program_sees_are_refused() {
-    for key in ["filter = [{ column = \"x\", is = \">\", value = 1.0 }]", "draw.rows = 2", "encode = { x = [\"a\"] }"] {
+    for key in [
+        "filter = [{ column = \"x\", is = \">\", value = 1.0 }]",
+        "draw.rows = 2",
+        "inputs = [\"x\"]\nencode = { x = [\"a\"] }",
+    ] {
         let project = Project::empty();
         project.write("rows.csv", "x,y\n1,2\n3,4\n");
         let spec = format!(

@@ -119,7 +119,7 @@ fn no_option_is_ignored() {
         "audit smith2021/toy --epsilon 1 --delta 0",
         "audit --all --first-line names",
         "predict s.toml --grid auto --preview --unit minutes",
-        "predict s.toml --grid auto --preview --share a=1",
+        "predict --from r.json --grid auto --share a=1",
         "predict s.toml --grid auto --out p.csv --epsilons 1,2",
         "predict s.toml --grid auto --out p.csv --error 2",
         "predict --from r.json --grid auto --figure f.svg",

@@ -33,6 +33,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("dpgp run smith2021 --offline", "dpgp run smith2021/toy --offline"),
     ("data fetch howell1", "data fetch census2011-ages"),
     ("audit honkela2021/fig1", "audit honkela2021/fig1 --quick"),
+    // Its data need a download; `cli/leaderboard.rs` tests the command.
+    ("dpgp data folds beyond/leaderboard/kung", "# dpgp data folds beyond/leaderboard/kung"),
     ("--rows 1e7", "--rows 1e4"),
     ("--rows 2e5", "--rows 5e3"),
     ("seq 100000", "seq 200"),

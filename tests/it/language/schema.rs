@@ -215,6 +215,7 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("diff", &["diff", "results", "results", "--all"]),
         ("emit", &["emit", "make", "energy.toml", "--shards", "2"]),
         ("generate", &["generate", "--rows", "3", "--out", "trips.csv"]),
+        ("data folds", &["data", "folds", "energy.toml", "--out", "folds.csv"]),
         ("completions", &["completions", "bash"]),
         ("man", &["man"]),
         ("data fetch", &["data", "fetch", "census2011-ages"]),
