@@ -6,8 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::experiments;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiments};
 use super::output::{print, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{

@@ -6,8 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::experiments;
-use super::options::{DataLocationArguments, OutputFormat};
+use super::options::{DataLocationArguments, OutputFormat, experiments};
 use super::output::{print_data, print_json};
 use super::registry_entry::RegistryEntry;
 use dpgp_report::BibliographyEntry;

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, StoreArguments};
-use super::output::CollectedExperiment;
-use super::output::{print, print_json};
+use super::output::{CollectedExperiment, print, print_json};
 use dpgp_report::{Report, publish};
 use dpgp_run::Study;
 use dpgp_run::store::{RunHeader, merge};

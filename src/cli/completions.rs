@@ -6,10 +6,8 @@ use clap_complete::env::Shells;
 use serde_json::json;
 
 use super::CliError;
-use super::options::ASKED;
-use super::options::OutputFormat;
-use super::output::CompletionScript;
-use super::output::{print, print_json};
+use super::options::{ASKED, OutputFormat};
+use super::output::{CompletionScript, print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,8 +9,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{OutputFormat, count_with_noun};
-use super::output::{ChangedColumn, ComparedRow};
-use super::output::{print, print_json};
+use super::output::{ChangedColumn, ComparedRow, print, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{PublishError, RowPair, TableDifference, format_short, pair_rows, wrap_prose};
 

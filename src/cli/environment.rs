@@ -12,9 +12,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use clap_complete::CompleteEnv;
 
-use super::Arguments;
-use super::Verb;
 use super::options::ASKED;
+use super::{Arguments, Verb};
 
 static INVOCATION: OnceLock<Invocation> = OnceLock::new();
 

@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
-use super::output::ExplainedExperiment;
-use super::output::{print, print_json};
+use super::output::{ExplainedExperiment, print, print_json};
 use dpgp_run::{Plan, RecomputeReason, StaleResults, Study};
 use dpgp_task::Experiment;
 

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::OutputFormat;
-use super::output::GeneratedRows;
-use super::output::{print, print_json};
+use super::output::{GeneratedRows, print, print_json};
 use dpgp_data::rows::{RowProgressBar, RowWriter};
 use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, generate_trips};
 use dpgp_fs::write_file_atomically;

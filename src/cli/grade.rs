@@ -6,11 +6,8 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::options::count_with_noun;
-use super::options::experiments;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
-use super::output::GradedExperiment;
-use super::output::{print, print_data, print_json};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiments};
+use super::output::{GradedExperiment, print, print_data, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{
     GradedNumber, NumberComparison, TableGrade, UnknownMetric, first_screen_graded, format_short, grade as graded,

@@ -6,9 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::options::account_text;
-use super::options::count_with_noun;
-use super::options::{DataLocationArguments, OutputFormat};
+use super::options::{DataLocationArguments, OutputFormat, account_text, count_with_noun};
 use super::output::{print, print_json};
 use dpgp_accounting::AttackRisk;
 use dpgp_data::Fingerprint;

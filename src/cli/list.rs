@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat};
-use super::output::ListedExperiment;
-use super::output::{print, print_json};
+use super::output::{ListedExperiment, print, print_json};
 use dpgp_data::DatasetStatus;
 use dpgp_report::plain_table_fitted;
 use dpgp_run::Project;

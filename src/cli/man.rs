@@ -4,11 +4,9 @@ use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use serde_json::json;
 
-use super::Arguments;
-use super::CliError;
 use super::options::OutputFormat;
-use super::output::ManualPage;
-use super::output::{print, print_json};
+use super::output::{ManualPage, print, print_json};
+use super::{Arguments, CliError};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,11 +8,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::count_with_noun;
-use super::options::experiments;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
-use super::output::WrittenReport;
-use super::output::{print, print_json, write_new};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiments};
+use super::output::{WrittenReport, print, print_json, write_new};
 use super::waiting::Spinner;
 use dpgp_fs::write_atomically;
 use dpgp_report::{

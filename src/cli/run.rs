@@ -13,8 +13,7 @@ use super::options::{
     ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments, StoreArguments,
     count_with_noun, refuse_with,
 };
-use super::output::{ExperimentRunOutput, RunClaim, RunRow, ShardRunOutput};
-use super::output::{JsonOutput, print, print_stderr};
+use super::output::{ExperimentRunOutput, JsonOutput, RunClaim, RunRow, ShardRunOutput, print, print_stderr};
 use super::plan::print_plan;
 use super::report::write_pages;
 use dpgp_report::{

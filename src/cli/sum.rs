@@ -9,9 +9,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{ComputeArguments, DataLocationArguments, OutputFormat};
-use super::options::{ReleaseLedgerArguments, balance_text};
-use super::options::{ensure_distinct_paths, experiments, refuse_with};
+use super::options::{
+    ComputeArguments, DataLocationArguments, OutputFormat, ReleaseLedgerArguments, balance_text, ensure_distinct_paths,
+    experiments, refuse_with,
+};
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
 use dpgp_data::DataKey;

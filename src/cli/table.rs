@@ -4,10 +4,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::experiments;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
-use super::output::{PivotTableOutput, TableOutput};
-use super::output::{print, print_data, print_json};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiments};
+use super::output::{PivotTableOutput, TableOutput, print, print_data, print_json};
 use super::tidy::print_tidy;
 use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat};
 use dpgp_run::Project;

@@ -7,9 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::existing_ledger_place;
-use super::options::experiments;
-use super::options::{DataLocationArguments, OutputFormat};
+use super::options::{DataLocationArguments, OutputFormat, existing_ledger_place, experiments};
 use super::output::{print, print_json};
 use super::preview::{PREVIEW_HEADINGS, expected_errors_legend, finite_epsilon, no_benefit_warning, preview_rows};
 use super::release_types::{SettingTradeoff, TradeoffOutput};

@@ -6,8 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::OutputFormat;
-use super::options::count_with_noun;
+use super::options::{OutputFormat, count_with_noun};
 use super::output::{print, print_json};
 use super::release_types::{VerifiedCertificate, VerifiedCheck};
 use dpgp_release::{AllowedSigners, VerifiedFact, VerifiedRelease, verify as verify_release};

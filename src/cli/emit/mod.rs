@@ -10,8 +10,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, StoreArguments};
-use super::output::EmittedText;
-use super::output::{print_data, print_json, write_new};
+use super::output::{EmittedText, print_data, print_json, write_new};
 use crate::cli::options::experiments;
 use dpgp_data::rows::is_cloud_address;
 
