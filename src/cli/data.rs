@@ -186,8 +186,9 @@ fn verify(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliE
     }
 }
 
-/// Writes the rows of all replicates of the first chosen cell: the replicate, the fold in which the row is held out (empty if it only
-/// trains), the inputs and the target, before clipping. Words have their codes.
+/// Writes the rows of all replicates of the first chosen cell, exactly as they are: for the holder of the data alone. The columns are the
+/// replicate, the fold in which the row is held out (empty if it only trains), the inputs and the target before clipping. Words have their
+/// codes.
 fn write_folds(arguments: &FoldsArguments, format: OutputFormat) -> Result<(), CliError> {
     let FoldsArguments { name, out, cell, places, quiet } = arguments;
     if out.symlink_metadata().is_ok() {

@@ -33,9 +33,10 @@ impl PublishedArguments {
     /// Reads the published numbers, if the options name some.
     ///
     /// # Errors
-    /// [`CliError::FromPredictions`] for released predictions or their certificate, [`CliError::NumbersWithoutNoise`] for a table without the options, and what [`PublishedNumbers::read`] refuses.
+    /// [`CliError::FromPredictions`] for released predictions or their certificate, [`CliError::NumbersWithoutNoise`] for a table without
+    /// the options, and what [`PublishedNumbers::read`] refuses.
     pub fn read(&self, from: &Path) -> Result<Option<PublishedNumbers>, CliError> {
-        // Predictions are smooth: no noise of theirs is independent, so that they cannot be smoothed again.
+        // Predictions share their noise, so they must not be smoothed again as independent numbers.
         let is_certificate = from.to_string_lossy().ends_with(CERTIFICATE);
         if is_certificate || is_table(from) && with_ending(from, CERTIFICATE).exists() {
             return Err(CliError::FromPredictions(from.to_path_buf()));

@@ -106,7 +106,8 @@ fn earlier_report(path: &Path) -> Result<Option<PathBuf>, CliError> {
     path.canonicalize().map(Some).map_err(CliError::io(path))
 }
 
-/// Makes the names and texts of the pages from the results in a folder: one about the reproduced papers, one about checks of this program. None in a project without papers.
+/// Makes the names and texts of two pages from the results in a folder: one about the reproduced papers, one about checks of this program.
+/// Empty for a project that reproduces no paper.
 pub fn summary_pages(
     results: &Path,
     project: &Project,

@@ -250,7 +250,7 @@ impl TaskRequirements for LeaderboardTask {
     }
 }
 
-/// The metrics of [`METRICS`]: for each fold the mean over runs.
+/// The metrics of `METRICS`: for each fold the mean over runs.
 impl MeasurableTask for LeaderboardTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);

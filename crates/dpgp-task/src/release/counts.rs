@@ -69,7 +69,7 @@ impl CountEstimates {
     ///
     /// Of the n rows of a bin, a part with the share a of its plane and its middle at (u, v) bin widths from that of the bin holds
     /// about `a (n + b_x s_x u + b_y s_y v)` for slopes s of the counts, and the variance of what it holds adds to that of the model:
-    /// see [`WithinBinSpread`].
+    /// see `WithinBinSpread`.
     pub fn estimate_areas(&self, plane: [usize; 2], areas: &[Vec<BinAreaOverlap>]) -> Predictions {
         let cells = self.estimate_bins().mean;
         let lengths: Vec<usize> = self.axes.iter().map(|axis| axis.len()).collect();
