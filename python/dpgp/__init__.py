@@ -1,9 +1,9 @@
 """Differentially private Gaussian processes.
 
-``DPGPRegressor``, ``DPGPClassifier`` and ``DPDensity`` follow the conventions of scikit-learn. ``Moments`` sums rows in batches
-and on many machines. ``run`` and ``results`` return the tables of the shipped experiments, and ``audit`` attacks a mechanism
-from its outputs. All of them use the library behind the ``dpgp`` command, which comes with the package: sums agree to the last bit,
-and noise and ledgers are the same.
+``DPGPRegressor``, ``DPGPClassifier`` and ``DPDensity`` follow the conventions of scikit-learn. ``Moments`` sums rows in batches and on many
+machines. ``run`` and ``results`` return the tables of the shipped experiments, and ``audit`` attacks a mechanism through its outputs. All
+of them use the library behind the ``dpgp`` command, which comes with the package: sums are bit-identical, and noise and ledgers are the
+same.
 """
 
 from importlib import import_module as _import_module

@@ -13,7 +13,7 @@ from .errors import InputError
 
 
 def audit(samples_a, samples_b, *, epsilon, delta, confidence=0.95, seed=1):
-    """Attack a mechanism from its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
+    """Attack a mechanism through its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
 
     ``samples_a`` and ``samples_b`` have a row for each output (n, or n x columns; at least 100 rows). ``epsilon`` and ``delta`` are the
     claim of the mechanism. The result is a dictionary. ``epsilon_at_least`` and ``delta_at_least`` are lower bounds at the claimed

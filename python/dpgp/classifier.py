@@ -19,17 +19,17 @@ MOST_ALONG = 7
 class DPGPClassifier(MomentsEstimator):
     """Classification by Gaussian process regression, under differential privacy for whole records.
 
-    Two classes become targets -1 and 1 of :class:`dpgp.DPGPRegressor`, with the same release and guarantee. ``predict_proba`` returns
+    Two classes become the targets -1 and 1 of :class:`dpgp.DPGPRegressor`, with the same release and guarantee. ``predict_proba`` returns
     ``(1 + mean) / 2`` for the second class, clipped to [0, 1]: the least squares estimate of its probability.
 
-    More than two classes share one release: sums over the rows of each class at a grid of inducing inputs. A row is in one class only, so
-    the noise on each sum does not grow with the number of classes. The kernel is a squared exponential. ``lengthscale`` is a sixth of the
-    width of the bounds by default, or more if there are more than three inputs, and inducing inputs are a lengthscale apart: at most 1000
-    in all. ``predict_proba`` averages the softmax of the latent functions over their posterior. ``kernel``, ``additive`` and
+    More than two classes share one release: sums over the rows of each class at a grid of inducing inputs. Each row is in only one class,
+    so the noise on each sum does not grow with the number of classes. The kernel is a squared exponential. By default, ``lengthscale`` is a
+    sixth of the width of the bounds, or more if there are more than three inputs. Inducing inputs are a lengthscale apart, and there are at
+    most 1000. ``predict_proba`` averages the softmax of the latent functions over their posterior. ``kernel``, ``additive`` and
     ``noise_variance`` are for two classes only. The number of rows is never released, so ``rows`` has no effect.
 
-    ``classes`` names all classes, from public knowledge. The labels that occur may be private, so they are not read from y, and no label
-    is an error. Rows with any other label are left out; of two classes they count as the first one, or are left out with
+    ``classes`` names all classes, from public knowledge. The labels that occur may be private, so classes are not read from y, and no label
+    is an error. Rows with any other label are left out; with two classes, they count as the first one, or are left out with
     ``missing="drop"``. All other parameters are those of :class:`dpgp.DPGPRegressor`.
     """
 
@@ -139,8 +139,8 @@ class DPGPClassifier(MomentsEstimator):
         )
 
     def decision_function(self, X):
-        """Return means at X: of two classes one for each point (t), below 0 for the first class and above 0 for the second; of more
-        classes those of their latent functions (t x classes)."""
+        """Return means at X: for two classes, one for each point (t), below 0 for the first class and above 0 for the second; for more
+        classes, those of their latent functions (t x classes)."""
         if self._has_two_classes():
             return self._predictions(X).mean
         return self.release_._latent(self._inputs(X, fitting=False).columns)[0]
@@ -153,12 +153,12 @@ class DPGPClassifier(MomentsEstimator):
         return np.column_stack([1.0 - second, second])
 
     def predict(self, X):
-        """Return the likeliest class at each point of X (t x d)."""
+        """Return the most likely class at each point of X (t x d)."""
         found = self.decision_function(X)
         return self.classes_[(found > 0.0).astype(int) if found.ndim == 1 else found.argmax(axis=1)]
 
     def sample(self, X, n_samples=1, random_state=None):
-        """Draw classes by their probabilities at X (t x n_samples). They follow from the release."""
+        """Draw classes from their probabilities at X (t x n_samples). They follow from the release."""
         ends = self.predict_proba(X).cumsum(axis=1)[:, None, :-1]
         drawn = np.random.default_rng(random_state).random((len(ends), n_samples, 1)) >= ends
         return self.classes_[drawn.sum(axis=2)]

@@ -24,8 +24,8 @@ class DPDensity(Estimator):
     """The density of records over a public box, from a histogram under differential privacy.
 
     ``fit`` counts the records in each bin, charges the ledger, adds Gaussian noise from the operating system and keeps the noisy counts.
-    The density is proportional to the counts, with negative counts set to zero, and integrates to 1 over the box. The guarantee covers one
-    record that is added or removed, so the number of records is private, too.
+    The density is proportional to the counts, with negative counts set to zero, and integrates to 1 over the box. The guarantee covers the
+    addition or removal of one record, so the number of records is also private.
 
     Parameters. All are public:
 

@@ -2,7 +2,7 @@
 
 
 class DPGPError(Exception):
-    """Base class of all errors. An error of this class itself may come after a charge; its message then says so."""
+    """Base class of all errors. An error of exactly this class may come after a charge; its message then says so."""
 
 
 class InputError(DPGPError, ValueError):
@@ -10,8 +10,8 @@ class InputError(DPGPError, ValueError):
 
 
 class LedgerError(DPGPError):
-    """The ledger cannot be used, or there is no folder for ledgers. Nothing was charged."""
+    """The ledger cannot be used, or there is no state folder. Nothing was charged."""
 
 
 class BudgetError(LedgerError):
-    """The budget of the rows is too small for this release. Nothing was charged."""
+    """The remaining budget of the rows is too small for this release. Nothing was charged."""

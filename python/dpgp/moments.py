@@ -19,7 +19,7 @@ class Moments:
     ``mechanism.moments`` or ``mechanism.sums``, ``task.dirichlet`` or ``task.density``).
 
     Sums are exact and as private as the rows. So are their bytes and pickles. Publish only the result of :meth:`release`. With
-    ``ledger=False`` no ledger can record a release of them. Otherwise a ledger identifies the rows by digests under the key of the state
+    ``ledger=False``, no ledger can record a release of them. Otherwise a ledger identifies the rows by digests under the key of the state
     folder (``DPGP_STATE``, the same wherever you sum rows).
     """
 
@@ -55,14 +55,14 @@ class Moments:
         """Add rows: a pandas or polars frame, an Arrow table or batch, a dictionary of columns, or an array (n x columns).
 
         64-bit floating-point numbers are read in place, and other numbers are converted. A row with a missing or non-finite number is an
-        error, and then no row of the batch is added. With ``data.missing = "drop"`` in the spec, rows with missing cells are dropped
-        (None, NaN, and in a column of strings also ``NA``, ``NaN`` and ``null``). Columns of ``data.encode`` hold its words.
+        error, and then no row of the batch is added. With ``data.missing = "drop"`` in the spec, rows with missing cells are dropped (None,
+        NaN, and in a column of strings also ``NA``, ``NaN`` and ``null``). Columns of ``data.encode`` contain its categories.
 
-        A ledger identifies rows by all columns of a frame, a table or a dictionary, including those that the spec does not read. So pass
-        the whole table.
+        A ledger identifies rows by all columns of a frame, a table or a dictionary, including those that the spec does not read. Therefore
+        pass the whole table.
 
-        A batch whose rows were added before is an error, because they would count twice. Pass ``other_people=True`` if its rows belong to
-        other people and only look alike.
+        A batch whose rows were added before is an error, because they would count twice. Pass ``other_people=True`` if they belong to other
+        people and only look alike.
         """
         names, codes = self.columns, self._core.codes()
         columns = columns_of(batch, names, codes, self._core.drops_missing(), private=True)
@@ -96,9 +96,9 @@ class Moments:
     def release(self, *, epsilon=None, ledger=None, budget=None, other_people=False, allow_caveats=False):
         """Charge the ledger, draw noise from the operating system and return the :class:`Release`.
 
-        ``epsilon`` replaces that of the spec. ``ledger`` is True for the ledger that already records releases of these rows, or a new
-        one; a path for another file; or False for none, which the certificate states. The default is the choice made for the sums.
-        ``budget`` is (epsilon, delta) for all releases of these rows together. A release that exceeds it raises :class:`dpgp.BudgetError`.
+        ``epsilon`` replaces that of the spec. ``ledger`` is True for the ledger that already records releases of these rows, or a new one;
+        a path for another file; or False for none, which the certificate states. The default is the choice made for the sums. ``budget`` is
+        the joint (epsilon, delta) of all releases of these rows. A release that exceeds it raises :class:`dpgp.BudgetError`.
 
         A charged release is not lost. After Ctrl-C, or a warning raised as an error, the next call with the same arguments returns it
         (:attr:`unreturned`). After Ctrl-C it is also written to a file, and a note on the exception names the file.

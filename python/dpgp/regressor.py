@@ -139,13 +139,13 @@ class DPGPRegressor(MomentsEstimator):
     ``fit`` charges the ledger of the rows, adds Gaussian noise from the operating system and keeps the release. ``predict`` returns the
     noise-aware posterior at any points, and costs nothing.
 
-    With ``private="records"`` inputs and targets are private. The release holds sums of cosines and sines of the inputs, with and
-    without the target; from 5,000 rows on, with at most two inputs, sums and counts of rows in nested cells. The guarantee covers the replacement of one record by any other. The number of rows is public unless ``rows`` is
-    given.
+    With ``private="records"``, inputs and targets are private. The release contains sums of cosines and sines of the inputs, with and
+    without the target or, from 5,000 rows on with at most two inputs, sums and counts of rows in nested cells. The guarantee covers the
+    replacement of one record by any other. The number of rows is public unless ``rows`` is given.
 
-    With ``private="targets"`` inputs are public, and only targets are private. The release holds the combinations of targets with the
-    least expected error of predictions at the inputs. The guarantee covers the change of one target to any other within the bounds. It
-    takes up to a few thousand rows. The release holds the inputs, since they are public.
+    With ``private="targets"``, inputs are public, and only targets are private. The release contains the linear combinations of targets
+    that give the least expected error of predictions at the inputs. The guarantee covers the change of one target to any other value within
+    the bounds. Up to a few thousand rows are feasible. The release contains the inputs, since they are public.
 
     Parameters. All are public, and none is read from private data:
 
@@ -153,50 +153,50 @@ class DPGPRegressor(MomentsEstimator):
         The guarantee of one fit. Choose delta far below 1 / (number of rows). ``epsilon=math.inf`` is a baseline without privacy, for the
         holder of the data only: no ledger records it, and it cannot be written to a file.
     ``private``
-        ``"records"`` or ``"targets"``: what is private.
+        ``"records"`` or ``"targets"``: the private part of the rows.
     ``input_bounds``
-        A list with (low, high) for each input, or one (low, high) for all. Inputs outside are moved to the nearest bound. Public inputs
-        need no bounds.
+        A list with (low, high) for each input, or one (low, high) for all. Inputs outside the bounds are moved to the nearest bound. Public
+        inputs need no bounds.
     ``target_bounds``
-        (low, high) of the target, or one such pair for each of several targets. Targets outside are clipped.
+        (low, high) of the target, or one such pair for each of several targets. Targets outside the bounds are clipped.
     ``lengthscale``
-        Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of
-        the bounds. For public inputs it is half of the width of the bounds, or without bounds half of the range of the inputs.
-        The release then weights lengthscales and variances around it. From 5,000 rows on, with at most two private inputs, it is found
-        from the release alone, and only the proportions between inputs matter.
+        Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of the
+        bounds. For public inputs, the default is half of the width of the bounds or, without bounds, half of the range of the inputs. The
+        release then averages over lengthscales and variances around this value. From 5,000 rows on, with at most two private inputs, the
+        lengthscales are estimated from the release alone, and only their ratios matter here.
     ``noise_sd``
-        Typical difference of a target from the function, in units of the target: one number, or one for each of several targets.
+        Typical difference between a target and the function, in units of the target: one number, or one for each of several targets.
     ``noise_variance``
         The square of ``noise_sd``, in units of the squared half-width of ``target_bounds``. It is used if ``noise_sd`` is not given. The
-        release weights values around it.
+        release averages over values around it.
     ``kernel``
         A stationary kernel in the syntax of a spec, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``.
-        The default is a squared exponential, and from 5,000 rows on, with at most two private inputs, a Matern kernel of smoothness 3/2.
+        The default is a squared exponential or, from 5,000 rows on with at most two private inputs, a Matern kernel of smoothness 3/2.
     ``additive``
         True to model a sum of functions of one input each. The default is True with more than four inputs.
     ``rows``
         The approximate number of rows, from public knowledge, if the exact number is private.
     ``encode``
-        Columns of words: a dictionary of column names (``x0``, ``x1`` ... if X has no names) and lists of words. A word
-        becomes its index in the list. In ``fit`` any other word counts as the first one, or as missing with ``missing="drop"``. In
-        ``predict`` it is an error.
+        Categorical columns: a dictionary from column names (``x0``, ``x1`` ... if X has no names) to lists of categories. A category
+        becomes its index in the list. In ``fit``, an unlisted category counts as the first one or, with ``missing="drop"``, as missing. In
+        ``predict``, it is an error.
     ``missing``
         ``"refuse"``, or ``"drop"`` to drop rows with missing cells. Their number is private, so ``"drop"`` needs ``rows``.
     ``rows_per_person``
-        To protect all rows of a person: the largest number of rows that count for each person, a public choice. ``persons`` of ``fit``
-        then says who each row belongs to.
+        To protect all rows of a person: the largest number of rows that count for each person, a public choice. The argument ``persons`` of
+        ``fit`` then states which person each row belongs to.
     ``ledger``
         True for the ledger that already records releases of these rows, or a new one; a path for another file; False for none,
         as the certificate then states.
     ``budget``
-        (epsilon, delta) for all releases of these rows together.
+        The joint (epsilon, delta) of all releases of these rows.
     ``other_people``, ``allow_caveats``
-        As for the options ``--other-people`` and ``--allow-caveats`` of the command.
+        As the options ``--other-people`` and ``--allow-caveats`` of the command.
     ``n_jobs``
         Number of threads.
 
     Attributes after ``fit``: ``certificate_`` (the guarantee), ``release_`` (the release), ``spec_`` (the spec of the release, for the
-    command), ``n_features_in_``, ``feature_names_in_``. After a fit of several targets the first three are lists, and ``estimators_`` has
+    command), ``n_features_in_``, ``feature_names_in_``. After a fit of several targets, the first three are lists, and ``estimators_`` has
     an estimator for each target.
     """
 
@@ -246,7 +246,7 @@ class DPGPRegressor(MomentsEstimator):
     def fit(self, X, y, persons=None):
         """Release noisy sums of the rows X (n x d) and targets y (n), or combinations of y, and charge the ledger.
 
-        Several targets y (n x k) share one charge: ``epsilon`` and ``delta`` cover all of them together.
+        Several targets y (n x k) share one charge: ``epsilon`` and ``delta`` cover all of them jointly.
         """
         if self.private not in ("records", "targets"):
             raise InputError('private must be "records" or "targets"')
@@ -288,7 +288,7 @@ class DPGPRegressor(MomentsEstimator):
         if len(bounds) not in (1, len(columns)):
             raise InputError(f"target_bounds is for {len(bounds)} targets, but y has {len(columns)} targets")
         if self.allow_caveats:
-            raise InputError("several targets have no guarantee together if exceptions are allowed: leave out allow_caveats")
+            raise InputError("several targets have no joint guarantee if exceptions are allowed: leave out allow_caveats")
         bounds = bounds * len(columns) if len(bounds) == 1 else bounds
         names, taken = [], list(inputs.taken)
         for place, (name, _) in enumerate(columns):
@@ -443,9 +443,9 @@ class DPGPRegressor(MomentsEstimator):
     def predict(self, X, return_std=False, return_interval=None):
         """Return means of the function at X (t x d), in units of the target.
 
-        ``return_std`` adds standard deviations, which combine model uncertainty and privacy noise. ``return_interval=p`` adds the
-        endpoints of the central intervals of probability p. The result is ``mean[, std][, low, high]``. Of several targets, each part
-        has a column for each target.
+        ``return_std`` adds standard deviations, which combine model uncertainty and privacy noise. ``return_interval=p`` adds the endpoints
+        of the central intervals of probability p. The result is ``mean[, std][, low, high]``. With several targets, each part has a column
+        for each target.
         """
         if hasattr(self, "estimators_"):
             each = [part.predict(X, return_std, return_interval) for part in self.estimators_]
@@ -461,8 +461,8 @@ class DPGPRegressor(MomentsEstimator):
     def sample(self, X, n_samples=1, random_state=None):
         """Draw values of the function at each point of X (t x n_samples).
 
-        The posterior of each point is normal, with the mean and standard deviation of ``predict``. Draws at several points are
-        independent. They follow from the release, so a seed is safe. Of several targets, use ``estimators_[place].sample``.
+        The posterior of each point is normal, with the mean and standard deviation of ``predict``. Draws at several points are independent.
+        They follow from the release, so a seed is safe. With several targets, use ``estimators_[place].sample``.
         """
         if hasattr(self, "estimators_"):
             raise InputError("y has several targets: draw each with estimators_[place].sample")
@@ -473,7 +473,7 @@ class DPGPRegressor(MomentsEstimator):
     def score(self, X, y, sample_weight=None):
         """Return R^2, ``1 - sum (y - mean)^2 / sum (y - average)^2``. The score is exact: do not publish it if y is private.
 
-        Of several targets, it is the average of their scores.
+        With several targets, it is the average of their scores.
         """
         if hasattr(self, "estimators_"):
             columns = _several(y)

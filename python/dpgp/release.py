@@ -34,7 +34,7 @@ class Predictions(NamedTuple):
     gp_sd: np.ndarray
     """Standard deviations of the function under the model, as if sums and counts had no noise."""
     noise_sd: np.ndarray
-    """Standard deviations of the privacy noise. The squares of both add up."""
+    """Standard deviations of the privacy noise. ``gp_sd^2 + noise_sd^2`` is the total variance."""
 
     @property
     def std(self):
@@ -65,9 +65,9 @@ _STATED = ("epsilon", "delta", "delta_exact", "mu", "neighbours", "risk", "noise
 
 
 class Release:
-    """A release: sums and counts, as ``dpgp sum --release`` writes them, or combinations of targets whose inputs are public.
+    """A release: sums and counts, as ``dpgp sum --release`` writes them, or linear combinations of targets with public inputs.
 
-    :meth:`dpgp.Moments.release` and the fits of estimators make one and charge the ledger. :meth:`read` reads one from a file.
+    :meth:`dpgp.Moments.release` and the ``fit`` of each estimator make one and charge the ledger. :meth:`read` reads one from a file.
     """
 
     def __init__(self, text):
@@ -102,7 +102,7 @@ class Release:
     @property
     def certificate(self):
         """The guarantee: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings, and whether a ledger recorded
-        the release. Of several targets also what all of them guarantee together."""
+        the release. With several targets, also their joint guarantee."""
         if "combinations" in self.json:
             stated = self.json["certificate"]
             found = {"text": stated["guarantee"]} | {key: stated[key] for key in _STATED if key in stated}
@@ -134,8 +134,8 @@ class Release:
         return self._predict_columns(columns_of(X, model["inputs"], model.get("encode")), kernel, noise_variance)
 
     def predict_proba(self, X):
-        """Return the probability of each class at points X (t x classes), from released sums of classes. The classes are in the order of
-        ``classes_`` of the classifier: sorted."""
+        """Return the probability of each class at points X (t x classes), from released class sums. The classes are sorted, as in
+        ``classes_`` of the classifier."""
         model = self.json.get("model") or {}
         if "classes" not in model:
             raise InputError("this release has no classes: use predict")
@@ -174,9 +174,9 @@ class Release:
             json.dump(self.json["certificate"], file, indent=2, ensure_ascii=False)
 
     def plot(self, ax=None, level=0.95):
-        """Draw the predictions of one input, with their central intervals of probability ``level``, or of two inputs as an image, and return
-        the axes. It draws on ``ax``, or on new axes of Matplotlib. Further inputs stay at the middle of their ranges. An image is hatched
-        where less than half of the variance is explained, as in a map of the command."""
+        """Draw the predictions and return the axes: for one input a line with central intervals of probability ``level``, for two inputs an
+        image. It draws on ``ax``, or on new Matplotlib axes. Further inputs stay at the middle of their ranges. An image is hatched where
+        less than half of the variance is explained, as in maps of the command."""
         box = self._box()
         model, axes = self.json["model"], canvas(ax)
         if len(box) == 1:
@@ -229,7 +229,7 @@ class Release:
 
 
 class Baseline(Release):
-    """The source of predictions of a fit with ``epsilon=inf``. It hides nothing, claims nothing, and cannot be written to a file."""
+    """The result of a fit with ``epsilon=inf``. It hides nothing, claims nothing, and cannot be written to a file."""
 
     def __init__(self, text):
         self._paid = text
@@ -239,7 +239,7 @@ class Baseline(Release):
 
     @property
     def certificate(self):
-        """What is guaranteed: nothing."""
+        """The guarantee: none."""
         return {"text": NOT_PRIVATE, "epsilon": math.inf, "delta": None, "warnings": []}
 
     def write(self, path):
