@@ -7,7 +7,7 @@
 //! | [`publish`] | `dpgp-report` | [`publish::publish`] |
 //! | [`release`] | `dpgp-release` | [`release::StreamedRelease`] |
 //! | [`run`] | `dpgp-run` | [`run::Study`] |
-//! | [`audit`] | `dpgp-evidence`, `dpgp-audit` | [`run::audit`], [`audit::attack`] |
+//! | [`audit`] | `dpgp-claim-audit`, `dpgp-audit` | [`run::audit`], [`audit::attack`] |
 //! | [`task`] | `dpgp-task` | [`task::measure_replicate`] |
 //! | [`spec`], [`setting`] | `dpgp-spec` | [`spec::Experiment`] |
 //! | [`stream`] | `dpgp-stream` | [`stream::sum_blocks`] |
@@ -108,7 +108,7 @@ pub mod privacy {
 /// Guarantees, recomputed from the noise that was sampled, and attacks on outputs.
 pub mod audit {
     pub use dpgp_audit::*;
-    pub use dpgp_evidence::*;
+    pub use dpgp_claim_audit::*;
 }
 
 /// The items that most programs need.

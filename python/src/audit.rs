@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::work::beside;
 
-/// What two files of outputs prove against a claim, as `dpgp audit --samples` finds it.
+/// Tests a claim with two files of outputs, as `dpgp audit --samples` does.
 #[pyfunction]
 pub fn audit_files<'py>(
     py: Python<'py>,

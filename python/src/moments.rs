@@ -22,7 +22,7 @@ use crate::paid::{PaidReleases, ReleaseRequest, busy};
 use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
 
-/// Whether nested cells are the better choice for a public number of rows with this many inputs, of which a person has some at most.
+/// Whether nested cells are the better choice for these public numbers of rows, of rows per person and of inputs.
 #[pyfunction]
 pub fn sums_cells(rows: usize, rows_per_person: usize, inputs: usize) -> bool {
     MomentFeatures::for_rows(rows, rows_per_person, inputs) == MomentFeatures::Cells
@@ -85,7 +85,7 @@ macro_rules! with_totals {
     };
 }
 
-/// Exact sums over rows, as private as the rows, by the spec of an experiment.
+/// Exact sums over rows, as private as the rows, according to a spec.
 #[pyclass(module = "dpgp._core")]
 pub struct MomentsCore {
     pub(crate) experiment: Arc<Experiment>,
@@ -102,8 +102,8 @@ pub struct MomentsCore {
 
 #[pymethods]
 impl MomentsCore {
-    /// `spec` is the text of a spec if `text`, else a name or a path. `arguments` are the Python arguments behind keys
-    /// of a text. Rows are identified by the key of ledgers with `ledger`, else by `passing`, if there is one.
+    /// `spec` is the text of a spec if `text`, else a name or a path. `arguments` maps keys of the text to Python
+    /// arguments. Rows are identified by the key of ledgers with `ledger`, else by `passing`, if given.
     #[new]
     #[pyo3(signature = (spec, text, name, ledger, passing, arguments))]
     fn new(
@@ -129,12 +129,12 @@ impl MomentsCore {
         Ok(Self { experiment, name, arguments, key, of_ledgers: ledger, total, changes, paid })
     }
 
-    /// The columns of a row, in their order.
+    /// The columns of a row, in order.
     fn columns(&self) -> PyResult<Vec<String>> {
         Ok(columns(&self.experiment)?)
     }
 
-    /// The words of encoded columns.
+    /// The categories of encoded columns.
     fn codes(&self) -> PyResult<BTreeMap<String, Vec<String>>> {
         Ok(self.data()?.encode.clone())
     }
@@ -144,8 +144,8 @@ impl MomentsCore {
         Ok(self.data()?.missing == MissingCellPolicy::Drop)
     }
 
-    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by
-    /// their names. Rows that are there already are refused, unless they are of other people.
+    /// Adds rows: a list of columns in the order of [`MomentsCore::columns`], and the other columns of their table with
+    /// names. Rows that were added before are refused, unless they belong to other people.
     #[pyo3(signature = (columns, others, threads, other_people=false))]
     fn add(
         &mut self,
@@ -197,14 +197,14 @@ impl MomentsCore {
         Ok(text.map_err(|error| Failure::other(error.to_string()))?)
     }
 
-    /// Takes sums that [`MomentsCore::to_text`] or the command wrote.
+    /// Reads sums that [`MomentsCore::to_text`] or the command wrote.
     fn read_text(&mut self, text: &str) -> PyResult<()> {
         self.total = Some(Arc::new(parsed(&self.experiment, Path::new(&self.name), text)?));
         self.changes += 1;
         Ok(())
     }
 
-    /// The number of rows; private.
+    /// The number of rows, which is private.
     fn rows(&self) -> u64 {
         self.total.as_deref().map_or(0, |total| with_total!(total, sums => sums.rows()))
     }
@@ -248,12 +248,12 @@ impl MomentsCore {
         })
     }
 
-    /// The caller has this release.
+    /// Marks a release as received by the caller.
     fn arrived(&self, text: &str) {
         self.paid.forget(text);
     }
 
-    /// Releases that were paid for and did not arrive.
+    /// Releases that were charged but did not reach the caller.
     fn unreturned(&self) -> Vec<String> {
         self.paid.all()
     }

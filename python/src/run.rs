@@ -23,7 +23,7 @@ struct RunRequest {
     results: Option<PathBuf>,
 }
 
-/// Runs an experiment and returns its table as CSV; writes tables and figures only where `results` says.
+/// Runs an experiment and returns its table as CSV. Writes tables and figures only if `results` names a folder.
 #[pyfunction]
 #[pyo3(signature = (name, seed, quick, offline, threads, store, results))]
 pub fn run(
@@ -70,7 +70,7 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
     table_csv(&report).map_err(|error| Failure::other(error.to_string()))
 }
 
-/// The committed table of an experiment as CSV: that of the folder, of the project, or that comes with the package.
+/// The committed table of an experiment as CSV: from the folder, the project or the package.
 #[pyfunction]
 pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
     let project = opened(true)?;
@@ -84,7 +84,7 @@ pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
     Ok(shipped.map(Into::into).ok_or_else(|| Failure::input(format!("{} does not exist", path.display())))?)
 }
 
-/// Runs the command with arguments, of which the first is its name, and returns its exit code. `python` starts this interpreter again.
+/// Runs the command and returns its exit code. The first argument is its name. `python` is the path of this interpreter.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>, python: OsString) -> u8 {
     let again = Some((python, vec!["-m".into(), "dpgp".into()]));

@@ -19,7 +19,7 @@ use crate::work::{Gate, beside};
 /// Points that are predicted together.
 const BLOCK: usize = 16_384;
 
-/// Fails for the text of a release that was edited: its guarantee is not to be repeated.
+/// Fails if the text of a release was edited, because its guarantee must not be repeated.
 #[pyfunction]
 pub fn ensure_holds(name: &str, text: &str) -> PyResult<()> {
     Ok(CertificateSummary::ensure_holds(Path::new(name), text).map_err(Failure::from)?)
@@ -36,7 +36,7 @@ pub type PredictedBytes<'py> = (Bound<'py, PyByteArray>, Bound<'py, PyByteArray>
 
 #[pymethods]
 impl Surface {
-    /// From the text of a release, with the kernel (a line of a spec) and the noise variance of the file or others.
+    /// From the text of a release. `kernel` (a line of a spec) and `noise_variance` replace those of the file.
     #[new]
     fn new(py: Python<'_>, release: String, kernel: Option<&str>, noise_variance: Option<f64>) -> PyResult<Self> {
         let kernel: Option<KernelSetting> =
@@ -57,7 +57,7 @@ impl Surface {
     }
 }
 
-/// The latent functions of a release of sums of classes.
+/// The latent functions of a release of class sums.
 #[pyclass(module = "dpgp._core", frozen)]
 pub struct ClassSurface {
     file: Arc<ClassesFile>,

@@ -30,7 +30,7 @@ pub struct TargetsCore {
 
 #[pymethods]
 impl TargetsCore {
-    /// `arguments` are the Python arguments behind keys of the spec.
+    /// `arguments` maps keys of the spec to Python arguments.
     #[new]
     fn new(spec: &str, rows: String, arguments: Vec<(String, String)>) -> PyResult<Self> {
         let arguments = ArgumentNames::new(arguments);
@@ -39,7 +39,7 @@ impl TargetsCore {
         Ok(Self { experiment: Arc::new(experiment), rows: Arc::new(rows), arguments, paid: PaidReleases::default() })
     }
 
-    /// Whether both are of the same rows and spec.
+    /// Whether both have the same rows and spec.
     fn is_same(&self, other: &Self) -> bool {
         self.rows == other.rows && self.experiment.source.text() == other.experiment.source.text()
     }
@@ -77,12 +77,12 @@ impl TargetsCore {
         })
     }
 
-    /// Releases that were paid for and did not arrive.
+    /// Releases that were charged but did not reach the caller.
     fn unreturned(&self) -> Vec<String> {
         self.paid.all()
     }
 
-    /// The caller has this release.
+    /// Marks a release as received by the caller.
     fn arrived(&self, text: &str) {
         self.paid.forget(text);
     }

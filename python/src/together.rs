@@ -17,7 +17,7 @@ use crate::paid::{PaidReleases, ReleaseAtWork, ReleaseRequest};
 use crate::targets::{TargetsCore, read_request};
 use crate::work::{Gate, beside};
 
-/// The epsilon of one of several releases that together fill a budget, at its delta. `share` is between 0 and 1.
+/// The epsilon of one release with a `share` (between 0 and 1) of the budget, at the delta of the budget.
 #[pyfunction]
 pub fn share_epsilon(epsilon: f64, delta: f64, share: f64) -> f64 {
     PrivacyBudget { epsilon, delta }.share_epsilon(share)

@@ -124,7 +124,7 @@ def test_a_baseline_of_several_targets_is_not_private():
     [
         (dict(target_bounds=[(0, 1), (0, 1), (0, 1)]), "target_bounds is for 3 targets, but y has 2 targets"),
         (dict(noise_sd=[1.0, 1.0, 1.0]), "noise_sd is for 3 targets, but y has 2 targets"),
-        (dict(allow_caveats=True), "no guarantee together"),
+        (dict(allow_caveats=True), "no joint guarantee"),
         (dict(epsilon=-1.0), "epsilon"),
         (dict(delta=2.0), "delta"),
     ],

@@ -14,12 +14,12 @@ use super::audit_samples::{SampleAuditArguments, audit_samples};
 use super::environment::this_program;
 use super::interrupt::watch_signals;
 use super::options::{
-    ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, experiments, refuse_with,
+    ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, add_option_conflicts, experiments,
 };
 use super::output::{print, print_json};
 use dpgp_accounting::{Guarantee, Neighbours};
-use dpgp_data::rows::{FileState, RowFile, find_row_files, resolve_in_folder};
-use dpgp_evidence::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
+use dpgp_claim_audit::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
+use dpgp_data::rows::{FileVersion, RowFile, find_row_files, resolve_in_folder};
 use dpgp_release::{
     EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts, PointsFile,
     PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell, edge_case_neighbours, select_cells, situations,
@@ -63,7 +63,7 @@ Examples:
 #[command(
     after_help = EXAMPLES,
     mut_arg("names", |names| names.required_unless_present_any(OTHER)),
-    mut_args(|arg| refuse_with(arg, &["at", "rows", "epsilon", "delta", "first_line"], &["names", "all", "quick"]))
+    mut_args(|arg| add_option_conflicts(arg, &["at", "rows", "epsilon", "delta", "first_line"], &["names", "all", "quick"]))
 )]
 pub struct AuditArguments {
     #[command(flatten)]
@@ -343,7 +343,7 @@ pub fn check_sum_command(
     files: &[PathBuf],
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     let files = find_row_files(Path::new(""), files)?;
-    if are_large(&files) {
+    if are_too_large_to_copy(&files) {
         return Ok(vec![skipped_check()]);
     }
     let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
@@ -377,7 +377,7 @@ pub fn check_predict_command(
     arguments: &EndToEndAuditArguments,
 ) -> Result<Option<EndToEndCheck>, CliError> {
     let files = find_row_files(Path::new(""), &[file])?;
-    if are_large(&files) {
+    if are_too_large_to_copy(&files) {
         return Ok(Some(skipped_check()));
     }
     let (rows, claim) = (FileCells::read(&files)?, request.claimed_certificate()?);
@@ -412,8 +412,8 @@ pub fn check_predict_command(
 }
 
 /// Returns whether files are too large to copy for each neighbour.
-fn are_large(files: &[RowFile]) -> bool {
-    let bytes = files.iter().filter_map(|file| FileState::read(&file.path).ok()).map(|file| file.bytes);
+fn are_too_large_to_copy(files: &[RowFile]) -> bool {
+    let bytes = files.iter().filter_map(|file| FileVersion::read(&file.path).ok()).map(|file| file.bytes);
     bytes.sum::<u64>() > LARGE
 }
 

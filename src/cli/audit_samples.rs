@@ -11,9 +11,9 @@ use super::options::OutputFormat;
 use super::output::{print, print_json};
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{LowerBounds, attack};
-use dpgp_evidence::{FirstLine, SampledOutputs, read_sampled};
+use dpgp_claim_audit::{FirstLine, SampledOutputs, read_sampled};
 use dpgp_number::Delta;
-use dpgp_report::format_short;
+use dpgp_report::format_four_digits;
 
 /// Options for outputs of the user's own mechanism.
 #[derive(Debug, Args)]
@@ -49,6 +49,10 @@ fn delta(text: &str) -> Result<f64, String> {
         _ => Err("must be 0, or at least 2.2250738585072014e-308 and less than 1".to_owned()),
     }
 }
+
+/// The cause of a leak through last bits, and its cure.
+const FLOATING_POINT_LEAK: &str = "the last bits of the outputs show which input they belong to, although the noise may be large enough: \
+    round the outputs to multiples of a power of two, or add integer noise to integers\n";
 
 /// Two files and a claim.
 pub struct SampleAuditRequest<'a> {
@@ -126,11 +130,14 @@ impl SampleAuditReport<'_> {
         for column in &self.read.cut {
             text += &format!("{column}: numbers that differ only beyond double precision are read as equal\n");
         }
-        let (found, most) = (format_short(self.bounds.epsilon), format_short(self.provable_epsilon()));
+        let (found, most) = (format_four_digits(self.bounds.epsilon), format_four_digits(self.provable_epsilon()));
         text += &format!(
             "epsilon >= {found} at delta = {delta:?}, by {set}; this number of outputs can prove at most {most}\n"
         );
-        text += &format!("delta >= {} at epsilon = {epsilon:?}\n", format_short(self.bounds.delta));
+        text += &format!("delta >= {} at epsilon = {epsilon:?}\n", format_four_digits(self.bounds.delta));
+        if self.bounds.shows_floating_point_leak() {
+            text += FLOATING_POINT_LEAK;
+        }
         let verdict = verdict_name(self.bounds.refute(self.sampled.claim));
         text + &format!("({epsilon:?}, {delta:?}): {verdict}, with confidence {}\n", self.confidence)
     }

@@ -10,8 +10,8 @@ use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, expe
 use super::output::{print, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{
-    OtherMethod, ProtectedUnit, RankedMethod, Ranking, RankingFilter, format_short, plain_table, read_other_methods,
-    wrap_prose,
+    OtherMethod, ProtectedUnit, RankedMethod, Ranking, RankingFilter, format_four_digits, plain_table,
+    read_other_methods, wrap_prose,
 };
 use dpgp_run::Project;
 use dpgp_task::Experiment;
@@ -172,13 +172,14 @@ fn legend(rankings: &[Ranking]) -> String {
 fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
     let RankedMethod { place, method: name, value, standard_error, level_with_best, .. } = method;
     let mark = if *level_with_best && *place != Some(1) { "=" } else { "" };
-    let error = if *standard_error > 0.0 { format!(" ± {}", format_short(*standard_error)) } else { String::new() };
+    let error =
+        if *standard_error > 0.0 { format!(" ± {}", format_four_digits(*standard_error)) } else { String::new() };
     let against = reference.filter(|other| *other != method).map(|other| value / other.value - 1.0);
     vec![
         format!("{mark}{}", place.map_or("-".to_owned(), |place| place.to_string())),
         name.clone(),
-        format!("{}{error}", format_short(*value)),
-        method.hides_text(),
+        format!("{}{error}", format_four_digits(*value)),
+        method.protected_unit_text(),
         against.map_or(String::new(), |share| format!("{:+.1} %", 100.0 * share)),
     ]
 }

@@ -24,7 +24,7 @@ pub struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Prints a script with which the shell asks the program for completions: verbs, options, experiments and datasets.
+/// Prints a script with which the shell asks the program for completions: subcommands, options, experiments and datasets.
 pub fn completions(arguments: &CompletionsArguments, format: OutputFormat) -> Result<(), CliError> {
     let mut script = Vec::new();
     let shell = arguments.shell.to_string();

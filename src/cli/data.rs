@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::list::status_name;
-use super::options::{DataLocationArguments, OutputFormat, datasets, experiments};
+use super::options::{DataLocationArguments, OutputFormat, count_with_noun, datasets, experiments};
 use super::output::{FetchedDataset, ListedDataset, VerifiedFile, WrittenFolds, print, print_json, write_new};
 use dpgp_data::{Dataset, FileCheck, FileCheckOutcome};
 use dpgp_release::{ReleaseError, select_cells};
@@ -40,7 +40,7 @@ enum DataVerb {
     Fetch(DatasetSelection),
     /// Hash the datasets that are present and compare with the manifest
     Verify(DatasetSelection),
-    /// Write the rows of an experiment with its folds, for a method of your own
+    /// Write the rows of an experiment with its folds, for a method of your own. The rows are exact: keep them as private as the dataset
     Folds(FoldsArguments),
 }
 
@@ -66,7 +66,7 @@ struct FoldsArguments {
     /// The new CSV file; never overwrites an existing file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Write the rows of the cells with this label, where cells differ in their rows or inputs; repeat for each axis
+    /// If cells differ in their rows or inputs, write the rows of the cells with this label; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
     #[command(flatten)]
@@ -186,6 +186,8 @@ fn verify(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliE
     }
 }
 
+const NOT_PRIVATE: &str = "these are exact rows: keep them as private as the dataset";
+
 /// Writes the rows of all replicates of the first chosen cell, exactly as they are: for the holder of the data alone. The columns are the
 /// replicate, the fold in which the row is held out (empty if it only trains), the inputs and the target before clipping. Words have their
 /// codes.
@@ -221,10 +223,11 @@ fn write_folds(arguments: &FoldsArguments, format: OutputFormat) -> Result<(), C
     if format == OutputFormat::Json {
         return print_json(&json!(WrittenFolds { written: out.clone(), rows, replicates: experiment.meta.replicates }));
     }
+    let (replicates, out) =
+        (count_with_noun(experiment.meta.replicates as usize, "replicate", "replicates"), out.display());
     print(&format!(
-        "wrote {rows} rows of {} replicates to {}; predict the rows of each fold from all others of the same replicate\n",
-        experiment.meta.replicates,
-        out.display()
+        "wrote {rows} rows of {replicates} to {out}; predict the rows of each fold from all others of the same replicate\n\
+         {NOT_PRIVATE}\n"
     ))
 }
 

@@ -11,10 +11,11 @@ use super::CliError;
 use super::options::{OutputFormat, count_with_noun};
 use super::output::{ChangedColumn, ComparedRow, print, print_json};
 use dpgp_data::read_limited_text;
-use dpgp_report::{PublishError, RowPair, TableDifference, format_short, pair_rows, wrap_prose};
+use dpgp_report::{PublishError, RowPair, TableDifference, format_four_digits, pair_rows, wrap_prose};
 
 const EXAMPLES: &str = "\
 Each side is a folder of results (all, or of one experiment), a table.csv, or a commit. For a commit, its results/ folder is compared.
+Two single experiments are compared whatever their names. A difference in standard errors treats both runs as independent.
 
 Examples:
   dpgp diff HEAD~1 HEAD               changes of the last commit
@@ -54,7 +55,10 @@ struct RowDifferences<'a> {
 
 /// Compares two sets of tables. Prints the changed rows, and with --all the others after them.
 pub fn diff(arguments: &DiffArguments, format: OutputFormat) -> Result<(), CliError> {
-    let (before, after) = (read_tables(&arguments.before)?, read_tables(&arguments.after)?);
+    let (before, mut after) = (read_tables(&arguments.before)?, read_tables(&arguments.after)?);
+    if let ([name], 1) = (&before.keys().collect::<Vec<_>>()[..], after.len()) {
+        after = after.into_values().map(|table| ((*name).clone(), table)).collect();
+    }
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let mut rows: Vec<RowDifferences<'_>> = Vec::new();
     for experiment in names {
@@ -114,9 +118,13 @@ impl RowDifferences<'_> {
 
     fn text(&self) -> String {
         let (before, after) = self.row.values();
-        let rounded = |value: String| value.parse().map_or(value, format_short);
+        let rounded = |value: String| value.parse().map_or(value, format_four_digits);
         let [before, after] = [before, after].map(rounded);
-        let changes: Vec<String> = self.changes.iter().map(change).collect();
+        let mut changes: Vec<String> = self.changes.iter().map(change).collect();
+        if self.changes.iter().any(|change| change.column.as_deref() == Some("value")) {
+            let errors = self.row.standardised_difference();
+            changes.extend(errors.map(|errors| format!("{} standard errors", format_four_digits(errors))));
+        }
         let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) };
         let values = match (before.as_str(), after.as_str()) {
             ("", one) | (one, "") => one.to_owned(),
@@ -143,7 +151,12 @@ fn change(difference: &TableDifference) -> String {
     match (column.as_deref(), difference.relative_change()) {
         (Some("value"), Some(relative)) => format!("{relative:+.1e} relative"),
         (Some(column), _) => {
-            format!("{column}: {} -> {}", text_or_placeholder(committed), text_or_placeholder(fresh))
+            let rounded = |text: &str| text.parse().map_or_else(|_| text.to_owned(), format_four_digits);
+            format!(
+                "{column}: {} -> {}",
+                text_or_placeholder(&rounded(committed)),
+                text_or_placeholder(&rounded(fresh))
+            )
         }
         (None, _) => format!("the row is {fresh}"),
     }
@@ -161,7 +174,7 @@ fn read_tables(side: &str) -> Result<TablesByExperiment, CliError> {
     } else if path.is_file() {
         tables.insert(String::new(), read(path)?);
     } else {
-        collect_commit_tables(side, &mut tables)?;
+        read_tables_of_git_commit(side, &mut tables)?;
     }
     if let Some(table) = tables.remove("") {
         tables.insert(read_experiment_name(&table).unwrap_or_else(|| side.to_owned()), table);
@@ -196,8 +209,8 @@ fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperim
     Ok(())
 }
 
-/// Reads the tables below `results/` of a commit in the working directory's project.
-fn collect_commit_tables(commit: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
+/// Reads the tables below `results/` of a git commit, in the repository of the working directory.
+fn read_tables_of_git_commit(commit: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
     let listing = git(commit, &["ls-tree", "-r", "--full-tree", "--name-only", commit, "--", "results"])?;
     for path in listing.lines() {
         let inside = path.strip_prefix("results/").and_then(|path| path.strip_suffix("/table.csv"));

@@ -82,7 +82,8 @@ fn group_help_verbs(command: Command) -> Command {
         list.push_str(&format!("{heading}:\n{lines}\n"));
     }
     if let Some((heading, verbs)) = more {
-        list.push_str(&format!("{heading}:\n  {}\n  `dpgp VERB --help` explains each verb\n", names(verbs).join(", ")));
+        let names = names(verbs).join(", ");
+        list.push_str(&format!("{heading}:\n  {names}\n  `dpgp COMMAND --help` explains each command\n"));
     }
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
 use super::options::count_with_noun;
+use dpgp_claim_audit::SampledFilesError;
 use dpgp_data::DataError;
-use dpgp_evidence::SampledFilesError;
 use dpgp_release::draft::DraftError;
 use dpgp_release::ledger::{ChargeReceipt, LedgerError};
 use dpgp_release::{AfterChargeError, ReleaseError, spent_message};
@@ -43,7 +43,7 @@ pub enum CliError {
     )]
     NothingVerified(usize),
     /// Some of several tasks failed.
-    #[error("{} of {all} failed:\n{}", failures.len(), listing(failures))]
+    #[error("{} of {all} failed:\n{}", failures.len(), format_named_failures(failures))]
     Several { failures: Vec<(String, CliError)>, all: usize },
     /// A template is broken.
     #[error("the job description could not be written: {0}")]
@@ -61,7 +61,7 @@ pub enum CliError {
     #[error("--with needs the name of one experiment")]
     OneLeaderboard,
     /// A table of methods whose labels are those of no column that is shown.
-    #[error("{}: no row has the labels of a column that is ranked here{}", path.display(), epsilon.map(|epsilon| format!(", at epsilon = {}", format_exact(epsilon))).unwrap_or_default())]
+    #[error("{}: no row has the labels of a ranked column{}", path.display(), epsilon.map(|epsilon| format!(", at epsilon = {}", format_exact(epsilon))).unwrap_or_default())]
     NothingAdded { path: PathBuf, epsilon: Option<f64> },
     /// An experiment without folds.
     #[error("{0} has no folds: use an experiment with task.leaderboard or task.regression")]
@@ -136,11 +136,14 @@ pub enum CliError {
         "--set cannot change data.source: a release uses the rows of its spec; write another spec to release other rows"
     )]
     OtherRows,
+    /// An epsilon that changes no price.
+    #[error("--set cannot change privacy.epsilon here; list the epsilons with --epsilon")]
+    EpsilonOfTradeoff,
     /// Several answers without a place.
     #[error("--together needs --out FOLDER for the answers, or --preview")]
     NoFolder,
     /// A map of several answers.
-    #[error("--together draws no map; draw that of each answer afterwards: dpgp map FOLDER/NAME.csv --out NAME.html")]
+    #[error("--together draws no maps; draw one for each answer afterwards: dpgp map FOLDER/NAME.csv --out NAME.html")]
     MapOfSeveral,
     /// Several specs of one release.
     #[error("several specs need --together, which releases their answers in one charge; without it, name one spec")]
@@ -174,7 +177,7 @@ pub enum CliError {
     NumbersWithoutNoise(PathBuf),
     /// Predictions in place of the release that they follow from.
     #[error(
-        "{} holds predictions at fixed points, and none can be made from them at others. Predict from the release itself: for private \
+        "{} holds predictions at fixed points, which give none at other points. Predict from the release itself: for private \
          inputs and counts, write it first with `dpgp sum SPEC FILE --release r.json`; for public inputs, together with the predictions \
          by `dpgp predict SPEC --at GRID --out p.csv --release r.json`", .0.display()
     )]
@@ -212,7 +215,7 @@ fn listed_numbers(numbers: &[f64]) -> String {
     numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn listing(failures: &[(String, CliError)]) -> String {
+fn format_named_failures(failures: &[(String, CliError)]) -> String {
     failures.iter().map(|(name, error)| format!("{name}: {error}")).collect::<Vec<_>>().join("\n")
 }
 
@@ -287,6 +290,7 @@ impl CliError {
             | Self::NoTables(_)
             | Self::NothingRanked
             | Self::OneLeaderboard
+            | Self::EpsilonOfTradeoff
             | Self::NothingAdded { .. }
             | Self::OneExperiment
             | Self::NoSuchEpsilon { .. }

@@ -10,13 +10,13 @@ use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, coun
 use super::output::{GradedExperiment, print, print_data, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{
-    GradedNumber, NumberComparison, TableGrade, UnknownMetric, first_screen_graded, format_short, grade as graded,
-    plain_table, wrap_prose,
+    GradedNumber, NumberComparison, TableGrade, UnknownMetric, first_screen_graded, format_four_digits,
+    grade as graded, plain_table, wrap_prose,
 };
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper, and against all claims of the experiment.
+Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper and all claims of the experiment.
 The table has the columns `metric` and `value` and one for each axis, like table.csv of our results. If it has a column `replicate`,
 each row is one run. Otherwise `interval_low` and `interval_high` are the interval that contains the result of another run with
 probability 0.95, or else `spread`, `spread_kind` (sd-replicates) and `repeats` state how much runs vary. With neither, or with a spread
@@ -33,7 +33,7 @@ Examples:
   dpgp grade theirs.csv --experiment smith2021/table1
   dpgp grade theirs.csv --experiment smith2021/table1 --as md > grade.md
   dpgp grade runs.csv --experiment paper.toml                                      the numbers of any paper
-  dpgp grade results/smith2021/table1/table.csv --experiment smith2021/table1      our own results, by the same rules";
+  dpgp grade results/smith2021/table1/table.csv --experiment smith2021/table1      our own results, graded by the same rules";
 
 /// Arguments of `dpgp grade`.
 #[derive(Debug, Args)]
@@ -106,12 +106,12 @@ fn headings(experiment: &Experiment) -> Vec<&str> {
 
 fn cells(number: &GradedNumber) -> Vec<String> {
     let GradedNumber { labels, metric, value, interval, published, verdict, .. } = number;
-    let interval = interval.map(|[low, high]| format!("{} to {}", format_short(low), format_short(high)));
+    let interval = interval.map(|[low, high]| format!("{} to {}", format_four_digits(low), format_four_digits(high)));
     let own = [
         metric.clone(),
-        format_short(*value),
+        format_four_digits(*value),
         interval.unwrap_or_default(),
-        format_short(*published),
+        format_four_digits(*published),
         (*verdict).to_owned(),
     ];
     labels.iter().cloned().chain(own).collect()
@@ -127,12 +127,12 @@ fn grading_notes(result: &TableGrade) -> Vec<String> {
     let there = others.iter().filter(|(number, ..)| *number > 0);
     let mut notes: Vec<String> = there.map(|(number, one, several)| count_with_noun(*number, one, several)).collect();
     notes.extend(result.first_unknown.iter().map(|first| format!("first row that matches no cell: {first}")));
-    notes.extend(result.unknown_metrics.iter().map(unknown_metric));
+    notes.extend(result.unknown_metrics.iter().map(describe_unknown_metric));
     notes.extend(unjudged_number_notes(result));
     notes
 }
 
-fn unknown_metric(unknown: &UnknownMetric) -> String {
+fn describe_unknown_metric(unknown: &UnknownMetric) -> String {
     let UnknownMetric { metric, line, closest } = unknown;
     let meant = closest.iter().map(|closest| format!("; did you mean {closest:?}?")).collect::<String>();
     format!("line {line}: {metric:?} is not a metric of the experiment, so its rows are not compared{meant}")
@@ -189,7 +189,7 @@ fn ratio_range_text(result: &TableGrade) -> Option<String> {
     let mut ratios: Vec<f64> = printed.map(|number| number.value / number.published).collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);
-    Some(format!("table / published: {} to {}", format_short(*least), format_short(*most)))
+    Some(format!("table / published: {} to {}", format_four_digits(*least), format_four_digits(*most)))
 }
 
 /// Counts the numbers that are not judged, by reason.
@@ -217,7 +217,7 @@ fn comparison_table(experiment: &Experiment, result: &TableGrade) -> Option<Stri
     }
     let axes = experiment.axes.iter().map(|axis| axis.name.as_str());
     let headings: Vec<&str> = axes.chain(["metric", "theirs", "ours", "published"]).collect();
-    let told = |number: Option<f64>| number.map(format_short).unwrap_or_default();
+    let told = |number: Option<f64>| number.map(format_four_digits).unwrap_or_default();
     let rows = result.beside.iter().map(|NumberComparison { labels, metric, theirs, ours, published }| {
         let numbers = [metric.clone(), told(*theirs), told(*ours), told(*published)];
         labels.iter().cloned().chain(numbers).collect::<Vec<_>>()

@@ -19,8 +19,8 @@ use dpgp_report::plain_table;
 use dpgp_run::{Project, RunError, StateFolder, create_watcher, load_fingerprinted_sample};
 
 const EXAMPLES: &str = "\
-A ledger records the releases from a set of rows. dpgp finds the ledger from the contents of the rows, not from the name of the file, or by its path. `show` prints
-its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
+A ledger records the releases from a set of rows. dpgp finds a ledger by the contents of its rows (whatever their file is called) or by
+its own path. `show` prints its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
 linked to the earlier ones, the ledger as a whole is sealed with the key in the state folder, and no earlier copy was restored. Without a
 name, both use all ledgers known to the state folder (DPGP_STATE).
 
@@ -223,7 +223,7 @@ fn ledger_text(one: &ListedLedger, delta: Option<f64>) -> String {
     let account = ledger.account();
     // Where something is not counted, no bound is known.
     let risk = account.open.is_none().then(|| {
-        let alternatives = "two data sets between which each release protects";
+        let alternatives = "two datasets that are neighbours for every release";
         format!("After all of them: {}\n", AttackRisk::of_gaussian(account.mu).describe_risk(alternatives))
     });
     let (spent, risk) = (account_text(&account, reporting_delta(ledger, delta)), risk.unwrap_or_default());

@@ -37,7 +37,7 @@ pub fn list(arguments: &ListArguments, format: OutputFormat) -> Result<(), CliEr
     let project = arguments.places.project()?;
     let specs = project.specs()?;
     let (mut experiments, mut failures) = (Vec::new(), Vec::new());
-    for (spec, experiment) in specs.iter().zip(project.each_experiment()?) {
+    for (spec, experiment) in specs.iter().zip(project.load_each_experiment()?) {
         match experiment {
             Ok(experiment) => experiments.push(experiment),
             Err(error) => failures.push((spec.name.clone(), error.into())),

@@ -17,7 +17,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ManArguments {
-    /// The verb to print a page for [default: the whole command]
+    /// The subcommand to print a page for [default: all of dpgp]
     #[arg(value_name = "VERB")]
     verb: Option<String>,
 }

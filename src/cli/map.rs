@@ -14,8 +14,8 @@ use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapScale, MapSlic
 
 const EXAMPLES: &str = "\
 Draws a file from `dpgp predict`. If points differ in one input, the map shows the private mean with two bands: the privacy noise
-alone, and the whole interval. If this input holds words, it shows a bar for each word, with the same intervals. If points differ in
-two inputs, it shows cells coloured by the private mean, hatched if they are too uncertain. A longitude and a latitude, recognised by
+alone, and the whole interval. If this input is categorical, it shows a bar for each category, with the same intervals. If points
+differ in two inputs, it shows cells coloured by the private mean, hatched if they are too uncertain. A longitude and a latitude, recognised by
 name, are drawn in their true proportions.
 
 The map is drawn only from the file and the certificate beside it, so it costs no privacy. The caption states the guarantee if there

@@ -8,14 +8,14 @@ use serde_json::json;
 use super::CliError;
 use super::emit::quote_for_shell;
 use super::new_ask::{ask_people, ask_questions, ask_row_count, begin_dialogue};
-use super::options::{OutputFormat, announce_project, refuse_with};
+use super::options::{OutputFormat, add_option_conflicts, announce_project};
 use super::output::{NewSpec, new_file_error, print, print_json, write_new};
 use super::waiting::Spinner;
 use dpgp_data::{ColumnNameSource, Separator, is_hidden_char, read_limited_text};
-use dpgp_fs::existing_folder_of;
+use dpgp_fs::existing_parent_folder;
 use dpgp_release::draft::{
-    ChosenColumns, ColumnRoles, CountChoices, CountRelation, GeneratedSpec, ProtectedPart, RowsOfPeople, SpecDraft,
-    UserDataFile, describe_file, first_names_text, generate_spec, indent_lines, note_bounds_origin,
+    ChosenColumns, ColumnRoles, CountChoices, CountRelation, GeneratedSpec, PersonColumnAndLimit, ProtectedPart,
+    SpecDraft, UserDataFile, describe_file, first_names_text, generate_spec, indent_lines, note_bounds_origin,
     read_released_bounds, set_remaining_budget, total_budget,
 };
 use dpgp_report::{format_exact, spec_from_paper_table};
@@ -35,13 +35,14 @@ Examples:
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
   dpgp new --data energy.csv --target kwh --inputs day,temperature    default: predict the last numeric column from all others
-  dpgp new --data energy.csv --ask            asks who has several rows, for bounds, lengthscales and epsilon
+  dpgp new --data energy.csv --ask            asks for bounds, lengthscales, epsilon and who has several rows
   dpgp new --data visits.csv --person patient --rows-per-person 5   protects all visits of a patient; at most 5 are used
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, whichever all rows use
   dpgp new --data trips.parquet --private-inputs   protect the inputs too
   dpgp new --data trips.csv --target minutes --private-bounds      a separate private release of bounds, if none are known
-  dpgp new --data trips.csv --count --inputs longitude,latitude    count rows by place";
+  dpgp new --data trips.csv --count --inputs longitude,latitude    count rows by place
+  dpgp new --data visits.csv --count --categories district=North,South,West    count rows by category";
 
 /// The spec that users start from.
 const TEMPLATE: &str = include_str!("new.toml");
@@ -54,6 +55,7 @@ const OF_DATA: &[&str] = &[
     "target",
     "inputs",
     "count",
+    "categories",
     "bins",
     "relation",
     "private_bounds",
@@ -68,9 +70,9 @@ const OF_DATA: &[&str] = &[
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
-    mut_args(|arg| refuse_with(arg, OF_DATA, &["from", "command", "from_table"])),
-    mut_args(|arg| refuse_with(arg, &["metrics"], &["data", "from", "command"])),
-    mut_args(|arg| refuse_with(arg, &["bins", "relation"], &["target", "private_inputs", "private_bounds"]))
+    mut_args(|arg| add_option_conflicts(arg, OF_DATA, &["from", "command", "from_table"])),
+    mut_args(|arg| add_option_conflicts(arg, &["metrics"], &["data", "from", "command"])),
+    mut_args(|arg| add_option_conflicts(arg, &["categories", "bins", "relation"], &["target", "private_inputs", "private_bounds"]))
 )]
 pub struct NewArguments {
     /// The name of the experiment; its spec is NAME.toml [default with --data or --from: the name of the file]
@@ -110,14 +112,18 @@ pub struct NewArguments {
     /// Count rows by their inputs, instead of predicting a target
     #[arg(long, requires = "data", conflicts_with_all = ["target", "private_inputs"])]
     count: bool,
-    /// With --count: the number of bins of each input, separated by commas [default: 64 for one input, 48 each for two]
+    /// With --count: the categories of a column of text, a public list that you do not read from the rows: NAME=A,B,C. Each gets a count,
+    /// and rows with any other value are not counted. Repeat it for several columns
+    #[arg(long, value_name = "NAME=LIST", requires = "count", value_parser = column_categories)]
+    categories: Vec<(String, Vec<String>)>,
+    /// With --count: the number of bins of each numeric input, separated by commas [default: 64 for one input, 48 each for two]
     #[arg(long, value_name = "LIST", requires = "count", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     bins: Vec<u32>,
-    /// With --count: whether neighbours differ by one row more or less, or by the cells of one row. Counts share a budget with means of
-    /// the same rows only with replace-one
+    /// With --count: whether neighbours differ by adding or removing one row, or by replacing one. Counts can share a budget with
+    /// means of the same rows only with replace-one
     #[arg(long, value_name = "RELATION", requires = "count", default_value = "add-remove")]
     relation: RelationArgument,
-    /// Write a spec that releases private bounds of the target, for a tenth of the budget or less; they protect whole records
+    /// Write a spec that releases private bounds of the target, for a tenth of the budget or less; the release protects whole records
     #[arg(long, requires_all = ["data", "target"], conflicts_with_all = ["count", "private_inputs", "inputs", "ask"])]
     private_bounds: bool,
     /// Take the bounds of the target from released counts, and subtract what the counts cost from the budget
@@ -129,7 +135,7 @@ pub struct NewArguments {
     /// The column that identifies the person, if one person can have several rows; protects all rows of a person
     #[arg(long, value_name = "COLUMN", requires_all = ["data", "rows_per_person"])]
     person: Option<String>,
-    /// The most rows of one person that are used, a public number; the noise grows with it
+    /// The maximum number of rows used per person, a public number; the noise grows with it
     #[arg(long, value_name = "ROWS", requires = "person", value_parser = clap::value_parser!(u32).range(1..))]
     rows_per_person: Option<u32>,
     /// Ask for each number or range to fill in, and write the spec when it is valid (`<` goes back one question, `quit` stops)
@@ -177,8 +183,8 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path));
     }
-    existing_folder_of(&path).map_err(|cause| new_file_error(&path, cause))?;
-    let mut people = arguments.rows_of_people();
+    existing_parent_folder(&path).map_err(|cause| new_file_error(&path, cause))?;
+    let mut people = arguments.person_column_and_limit();
     let mut said = None;
     let (text, own) = match (&arguments.data, &arguments.from) {
         (None, None) => (TEMPLATE.to_owned(), None),
@@ -265,8 +271,8 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                 ProtectedPart::Target | ProtectedPart::Record => "errors on held-out rows: do not publish them",
             };
             let whom = match &people {
-                Some(RowsOfPeople { column, most_rows, .. }) => format!(
-                    "the guarantee protects all rows of a person, whom the column {column:?} identifies; at most {most_rows} rows of a person \
+                Some(PersonColumnAndLimit { column, most_rows, .. }) => format!(
+                    "the guarantee protects all rows of a person, identified by the column {column:?}; at most {most_rows} rows of a person \
                      are used"
                 ),
                 None => "the guarantee protects one row, not all rows of a person; if a person can have several rows, write the spec \
@@ -291,8 +297,8 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
 }
 
 /// What a user must know before the first release.
-const SHARED_BUDGET: &str = "the budget is for all releases of these rows and cannot be changed later: choose a larger one to leave room \
-    for others, or release several answers at once with --together; releases that protect different things (targets, whole records, \
+const SHARED_BUDGET: &str = "the budget is shared by all releases from these rows and cannot be changed later: choose a larger one \
+    to leave room for others, or release several answers at once with --together; releases that protect different things (targets, whole records, \
     added rows) cannot share one";
 
 /// Writes a spec for a program, and the program. Neither may exist.
@@ -303,7 +309,7 @@ fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError>
             return Err(CliError::Exists(file.to_path_buf()));
         }
     }
-    existing_folder_of(path).map_err(|cause| new_file_error(path, cause))?;
+    existing_parent_folder(path).map_err(|cause| new_file_error(path, cause))?;
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let spec = quote_for_shell(&command_line_path(path));
     write_new(&program, include_str!("new_command.py"))?;
@@ -319,7 +325,7 @@ fn write_published_spec(path: &Path, table: &Path, metrics: &[String], format: O
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path.to_path_buf()));
     }
-    existing_folder_of(path).map_err(|cause| new_file_error(path, cause))?;
+    existing_parent_folder(path).map_err(|cause| new_file_error(path, cause))?;
     let printed = read_limited_text(table).map_err(CliError::io(table))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let spec = quote_for_shell(&command_line_path(path));
@@ -412,6 +418,19 @@ fn column_name(name: &str) -> Result<String, String> {
     }
 }
 
+/// Parses the categories of a column: `NAME=A,B,C`.
+fn column_categories(text: &str) -> Result<(String, Vec<String>), String> {
+    let (name, list) = text.split_once('=').ok_or("write the categories of a column as NAME=A,B,C")?;
+    let categories: Vec<String> = list.split(',').map(|category| category.trim().to_owned()).collect();
+    if categories.iter().any(String::is_empty) {
+        return Err("a category is empty".to_owned());
+    }
+    match categories.iter().enumerate().find(|(place, category)| categories[..*place].contains(category)) {
+        Some((_, twice)) => Err(format!("the category {twice:?} is listed twice")),
+        None => Ok((column_name(name)?, categories)),
+    }
+}
+
 /// Parses a separator, as its character or its name.
 fn separator(text: &str) -> Result<u8, String> {
     let text = if ["tab", "\\t"].contains(&text) { "\t" } else { text };
@@ -436,11 +455,15 @@ fn copy_shipped_spec(name: &str) -> Result<String, CliError> {
 }
 
 impl NewArguments {
-    /// The columns that the options name. Private bounds are released by counting rows by their target.
+    /// Returns the target and inputs from the options. For private bounds, rows are counted by their target, which is then the only input.
     fn chosen_columns(&self) -> ChosenColumns {
         match self.private_bounds {
-            true => ChosenColumns { target: None, inputs: self.target.iter().cloned().collect() },
-            false => ChosenColumns { target: self.target.clone(), inputs: self.inputs.clone() },
+            true => ChosenColumns { inputs: self.target.iter().cloned().collect(), ..ChosenColumns::default() },
+            false => ChosenColumns {
+                target: self.target.clone(),
+                inputs: self.inputs.clone(),
+                categories: self.categories.iter().cloned().collect(),
+            },
         }
     }
 
@@ -452,9 +475,9 @@ impl NewArguments {
         CountChoices { bins: self.bins.clone(), relation }
     }
 
-    /// The people that the options name.
-    fn rows_of_people(&self) -> Option<RowsOfPeople> {
-        Some(RowsOfPeople { column: self.person.clone()?, most_rows: self.rows_per_person?, rows: None })
+    /// The person column and the most rows per person, from `--person` and `--rows-per-person`; `None` without them.
+    fn person_column_and_limit(&self) -> Option<PersonColumnAndLimit> {
+        Some(PersonColumnAndLimit { column: self.person.clone()?, most_rows: self.rows_per_person?, rows: None })
     }
 
     fn column_names(&self) -> ColumnNameSource {

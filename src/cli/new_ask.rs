@@ -7,7 +7,7 @@ use std::path::Path;
 use super::CliError;
 use super::output::print_stderr;
 use dpgp_data::{ColumnDescription, DatasetManifest};
-use dpgp_release::draft::{RowsOfPeople, SpecDraft, ensure_column_exists, range_text};
+use dpgp_release::draft::{PersonColumnAndLimit, SpecDraft, ensure_column_exists, range_text};
 use dpgp_run::RunError;
 use dpgp_task::Experiment;
 
@@ -29,7 +29,7 @@ const NOBODY: &str = "none";
 pub(super) fn ask_people(
     said: &mut UserInput<'_>,
     columns: &[ColumnDescription],
-) -> Result<Option<RowsOfPeople>, CliError> {
+) -> Result<Option<PersonColumnAndLimit>, CliError> {
     let question = "if one person can have several rows, the column that identifies the person; else `none`";
     let column = said.ask_until_valid("data.person", question, |line| match line {
         NOBODY => Ok(None),
@@ -40,16 +40,16 @@ pub(super) fn ask_people(
     })?;
     let Some(column) = column else { return Ok(None) };
     let question =
-        "the most rows of one person that are used; further rows are left out, and the noise grows with this number";
+        "the maximum number of rows used per person; further rows are left out, and the noise grows with this number";
     let most_rows = said.ask_until_valid("data.rows_per_person", question, |line| {
         line.parse().ok().filter(|most| *most > 0).ok_or_else(|| "enter an integer above 0".to_owned())
     })?;
-    Ok(Some(RowsOfPeople { column, most_rows, rows: None }))
+    Ok(Some(PersonColumnAndLimit { column, most_rows, rows: None }))
 }
 
 /// Asks about how many rows there are: where a person may have several, their number is private.
 pub(super) fn ask_row_count(said: &mut UserInput<'_>) -> Result<u64, CliError> {
-    let question = "the approximate number of rows that are used (with at most so many of each person), from public knowledge: the exact number is private";
+    let question = "the approximate number of rows used (with at most that many per person), from public knowledge: the exact number is private";
     said.ask_until_valid("privacy.mechanism.moments.rows", question, |line| {
         line.parse().ok().filter(|rows| *rows > 0).ok_or_else(|| "enter an integer above 0".to_owned())
     })
@@ -239,7 +239,7 @@ mod tests {
 low = nan # l
 high = nan # h
 [model]
-noise_variance = nan # square of n; perhaps ((high - low) / 8)^2
+noise_variance = nan # square of n; for example ((high - low) / 8)^2
 [privacy]
 epsilon = 1.0
 "#;

@@ -11,7 +11,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 
 use super::CliError;
 use super::output::print_stderr;
-use dpgp_fs::{refuse_links, with_ending};
+use dpgp_fs::{append_suffix, refuse_links};
 use dpgp_release::ledger::{BudgetSetting, ChargeReceipt, LedgerAccount, LedgerLocation};
 use dpgp_report::{CommittedResults, ResultsSource, ensure_no_links};
 use dpgp_run::{DataLocations, Pool, Project, RunError, StateFolder, Study};
@@ -22,7 +22,7 @@ use dpgp_task::Experiment;
 ///
 /// An option that needs another one also conflicts with all that the other one conflicts with. The parser does not see this: it waives
 /// the need, and would ignore the option in silence.
-pub(super) fn refuse_with(arg: Arg, options: &[&str], others: &'static [&'static str]) -> Arg {
+pub(super) fn add_option_conflicts(arg: Arg, options: &[&str], others: &'static [&'static str]) -> Arg {
     if options.contains(&arg.get_id().as_str()) { arg.conflicts_with_all(others) } else { arg }
 }
 
@@ -239,7 +239,7 @@ impl ReleaseLedgerArguments {
     /// Lists the named ledger and its lock file, which a release may create.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let ledger = self.ledger.iter();
-        ledger.flat_map(|ledger| [ledger.clone(), with_ending(ledger, ".lock")]).collect()
+        ledger.flat_map(|ledger| [ledger.clone(), append_suffix(ledger, ".lock")]).collect()
     }
 
     /// Opens the place of the ledgers, or returns `None` with --no-ledger.
@@ -284,8 +284,9 @@ pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
     let left = account.spent_share().zip(budget.and_then(|budget| account.epsilon_left(budget.delta)));
     let mut text = match (budget, left) {
         (Some(budget), Some((share, left))) => format!(
-            "{releases} spent {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more release at this delta: \
-             epsilon = {left:.4}",
+            "{releases} spent epsilon = {:.4} at delta = {delta:?}, {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more \
+             release at this delta: epsilon = {left:.4}",
+            account.epsilon_spent(delta),
             100.0 * share,
             budget.epsilon,
             budget.delta,

@@ -97,7 +97,7 @@ impl JsonOutput {
     }
 }
 
-/// An experiment of `dpgp list`.
+/// An experiment listed by `dpgp list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ListedExperiment {
     /// Its name.
@@ -120,7 +120,7 @@ pub(super) struct ListedExperiment {
     pub data: &'static str,
 }
 
-/// An experiment of `dpgp show`.
+/// An experiment shown by `dpgp show`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ShownExperiment {
     /// The fields of `dpgp list`.
@@ -128,9 +128,9 @@ pub(super) struct ShownExperiment {
     pub listed: ListedExperiment,
     /// Its axes.
     pub axes: Vec<ShownAxis>,
-    /// The number of the paper's published numbers beside ours.
+    /// How many numbers published in the paper are compared with ours.
     pub printed_numbers: usize,
-    /// The number of other numbers beside ours.
+    /// How many other numbers are compared with ours.
     pub other_numbers: usize,
     /// The number of claims.
     pub claims: usize,
@@ -149,7 +149,7 @@ pub(super) struct ShownAxis {
     pub labels: Vec<String>,
 }
 
-/// An experiment of `dpgp run`: one value, or a list of them for several experiments.
+/// An experiment run by `dpgp run`: one value, or a list of them for several experiments.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ExperimentRunOutput {
     /// Its name.
@@ -214,7 +214,7 @@ pub(super) struct RunRow {
 pub(super) struct RunClaim {
     /// The statement.
     pub claim: String,
-    /// Its owner.
+    /// Whose claim it is.
     pub from: ClaimOwner,
     /// The outcome.
     pub outcome: ClaimOutcomeKind,
@@ -283,14 +283,14 @@ pub(super) struct NewSpec {
     pub left_out: Option<Vec<String>>,
 }
 
-/// An experiment of `dpgp plan`.
+/// An experiment planned by `dpgp plan`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PlannedExperiment {
     /// The experiment.
     pub experiment: String,
     /// The number of cells of its grid.
     pub cells: usize,
-    /// The number of results of a run.
+    /// The number of results that a run produces.
     pub results: usize,
     /// The number of stored results.
     pub stored: usize,
@@ -304,7 +304,7 @@ pub(super) struct PlannedExperiment {
     pub data: &'static str,
 }
 
-/// A dataset of `dpgp data list`.
+/// A dataset listed by `dpgp data list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ListedDataset {
     /// Its name.
@@ -323,7 +323,7 @@ pub(super) struct ListedDataset {
     pub files: Vec<String>,
 }
 
-/// An experiment of `dpgp check`.
+/// An experiment checked by `dpgp check`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CheckedExperiment {
     /// The experiment.
@@ -334,7 +334,7 @@ pub(super) struct CheckedExperiment {
     pub findings: Vec<String>,
 }
 
-/// An experiment of `dpgp collect`.
+/// An experiment collected by `dpgp collect`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CollectedExperiment {
     /// The experiment.
@@ -373,7 +373,7 @@ pub(super) struct ChangedColumn {
     pub after: String,
 }
 
-/// An experiment of `dpgp explain`.
+/// An experiment explained by `dpgp explain`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ExplainedExperiment {
     /// The experiment.
@@ -382,7 +382,7 @@ pub(super) struct ExplainedExperiment {
     pub stale: Vec<StaleResults>,
 }
 
-/// The page of `dpgp report`.
+/// The page written by `dpgp report`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WrittenReport {
     /// The file.
@@ -393,7 +393,7 @@ pub(super) struct WrittenReport {
     pub experiments: usize,
 }
 
-/// The file of `dpgp generate`.
+/// The file written by `dpgp generate`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct GeneratedRows {
     /// The file.
@@ -425,7 +425,7 @@ pub(super) struct ManualPage {
     pub page: String,
 }
 
-/// A dataset of `dpgp data fetch`.
+/// A dataset fetched by `dpgp data fetch`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FetchedDataset {
     /// Its name.
@@ -445,7 +445,7 @@ pub(super) struct WrittenFolds {
     pub replicates: u32,
 }
 
-/// A file of `dpgp data verify`.
+/// A file checked by `dpgp data verify`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VerifiedFile {
     /// Its path in the cache.

@@ -12,34 +12,33 @@ use serde_json::json;
 use super::CliError;
 use super::map::{MapFileArguments, MapRequest, NewMapFile};
 use super::options::{
-    DataLocationArguments, OutputFormat, ReleaseLedgerArguments, balance_text, count_with_noun, ensure_distinct_paths,
-    existing_ledger_place, experiments, refuse_with,
+    DataLocationArguments, OutputFormat, ReleaseLedgerArguments, add_option_conflicts, balance_text, count_with_noun,
+    ensure_distinct_paths, existing_ledger_place, experiments,
 };
 use super::output::{print, print_json, print_stderr};
-use super::predict_together::{AnswerShare, predict_together, preview_together};
+use super::predict_together::{AnswerWeight, predict_together, preview_together};
 use super::preview::{PreviewArguments, preview};
 use super::published::{PUBLISHERS_GUARANTEE, PublishedArguments};
 use super::waiting::Spinner;
 use dpgp_data::read_limited_text;
 use dpgp_data::rows::ensure_readable_addresses;
-use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    CertificateSummary, CombinationsFile, CountsFile, DrawnRelease, FilePredictions, GridChoice, ModelOverride,
-    MomentsFile, NamedAreas, NewCombinationsFile, PointsFile, PredictionFiles, PredictionFormat, PredictionRequest,
-    PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey, chosen_cell, publish,
-    refuse_private_filter, write_predictions,
+    CERTIFICATE_ENDING, CertificateSummary, CombinationsFile, CountsFile, DrawnRelease, FilePredictions, GridChoice,
+    ModelOverride, MomentsFile, NamedAreas, NewCombinationsFile, PointsFile, PredictionFiles, PredictionFormat,
+    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey, chosen_cell,
+    prediction_paths, publish, refuse_private_filter, write_predictions,
 };
-use dpgp_report::{DrawnMap, format_short};
+use dpgp_report::{DrawnMap, format_four_digits};
 use dpgp_run::{ClippedCounts, Project, create_watcher};
 use dpgp_spec::SpecChange;
 use dpgp_spec::setting::SourceSetting;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
-calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger records each release before
+The model in the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
+runs give the same numbers. Each run is a separate release, and their privacy losses add up. A ledger records each release before
 its predictions are written. dpgp finds the ledger by the contents of the rows, not by the name of the file. It is in the state folder
 (DPGP_STATE) unless --ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
 
@@ -76,12 +75,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
-    mut_args(|arg| refuse_with(arg, &["epsilons", "error", "figure"], &["out", "sign", "from"])),
-    mut_args(|arg| refuse_with(arg, &["slice", "mask", "scale", "outline", "lon", "lat", "title", "unit"], &["preview"])),
-    mut_args(|arg| refuse_with(arg, &["kernel", "noise_variance", "inputs", "target", "noise"], &["specs", "preview"])),
-    mut_args(|arg| refuse_with(arg, &["area_id"], &["at", "grid", "specs"])),
-    mut_args(|arg| refuse_with(arg, &["weights"], &["grid", "areas"])),
-    mut_args(|arg| refuse_with(arg, &["share"], &["from", "release", "allow_caveats", "for_holder", "no_ledger"]))
+    mut_args(|arg| add_option_conflicts(arg, &["epsilons", "error", "figure"], &["out", "sign", "from", "together"])),
+    mut_args(|arg| add_option_conflicts(arg, &["slice", "mask", "scale", "outline", "lon", "lat", "title", "unit"], &["preview"])),
+    mut_args(|arg| add_option_conflicts(arg, &["kernel", "noise_variance", "inputs", "target", "noise"], &["specs", "preview"])),
+    mut_args(|arg| add_option_conflicts(arg, &["area_id"], &["at", "grid", "specs"])),
+    mut_args(|arg| add_option_conflicts(arg, &["weights"], &["grid", "areas"])),
+    mut_args(|arg| add_option_conflicts(arg, &["share"], &["from", "release", "allow_caveats", "for_holder", "no_ledger"]))
 )]
 pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction, task.surface or task.density
@@ -89,13 +88,14 @@ pub struct PredictArguments {
     pub(super) specs: Vec<String>,
     #[command(flatten)]
     pub(super) points: PointsArguments,
-    /// Release the answers of all SPECs, or of all cells of one, in one charge. The epsilon and delta that all of them state then cover
-    /// all answers together. FILE of --out is a folder
+    /// Release the answers of all SPECs, or of all cells of one, in one charge. The epsilon and delta that all of them state
+    /// then cover all answers jointly. --out names a folder
     #[arg(long, conflicts_with_all = ["from", "release", "allow_caveats", "for_holder", "no_ledger"])]
     together: bool,
-    /// With --together: the weight of the answer NAME in the split of the budget (of mu^2, which adds up); repeat for each [default: 1]
+    /// With --together: the weight of the answer NAME when the budget is split (in mu^2, which is additive); repeat for each
+    /// [default: 1]
     #[arg(long, value_name = "NAME=WEIGHT", requires = "together")]
-    pub(super) share: Vec<AnswerShare>,
+    pub(super) share: Vec<AnswerWeight>,
     /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     pub(super) cell: Vec<String>,
@@ -116,7 +116,7 @@ pub struct PredictArguments {
     /// model.averaged = true
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     release: Option<PathBuf>,
-    /// Sign the certificate with this SSH key (a private key, or one in an agent); writes FILE.certificate.json.sig, as
+    /// Sign the certificate with this SSH key (a private key file, or a key in ssh-agent); writes FILE.certificate.json.sig, as
     /// `ssh-keygen -Y sign -n dpgp-release` does
     #[arg(long, value_name = "KEY", requires = "out")]
     pub(super) sign: Option<PathBuf>,
@@ -189,7 +189,8 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
         // public. A preview writes nothing, not even to the state folder.
         let (downloads, place) = (watcher.downloads(), existing_ledger_place()?);
         let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
-        return preview(&request, &experiment.meta.title, &arguments.preview, arguments.quiet, format);
+        let options = arguments.preview.with_default_epsilons(cell.setting().privacy.epsilon);
+        return preview(&request, &experiment.meta.title, &options, arguments.quiet, format);
     }
     // Refuse: a missing state folder, a key that cannot sign, and output files that exist or cannot be written.
     let (place, downloads) = (arguments.ledger.open_ledger_place()?, watcher.downloads());
@@ -305,7 +306,7 @@ fn summary(
     }
     text.extend(charged.risk_in_words().map(|risk| risk + "\n"));
     text.push_str(&format!("guarantee: {certificate}\n"));
-    let delta = certificate.delta_exact.map(format_short).unwrap_or_default();
+    let delta = certificate.delta_exact.map(format_four_digits).unwrap_or_default();
     text.push_str(&format!("exact delta at this epsilon: {delta}; noise from the operating system\n"));
     if let Some(wider) = charged.whole_width_guarantee() {
         text.push_str(&format!("{wider}\n"));
@@ -331,15 +332,14 @@ fn output_paths(arguments: &PredictArguments) -> Vec<PathBuf> {
     targets.extend(arguments.map.file().map(Path::to_path_buf));
     targets.extend(arguments.release.clone());
     if let Some(out) = &arguments.out {
-        let endings = ["", ".certificate.json", ".certificate.json.sig"];
-        targets.extend(endings.map(|ending| with_ending(out, ending)));
+        targets.extend(prediction_paths(out));
     }
     targets
 }
 
 fn output_location_text(out: &Path) -> String {
     let out = out.display();
-    format!(", written to {out}; their guarantee is in {out}.certificate.json")
+    format!(", written to {out}; their guarantee is in {out}{CERTIFICATE_ENDING}")
 }
 
 /// Public points, from a file or a grid.
@@ -353,7 +353,7 @@ pub(super) struct PointsArguments {
     /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS")]
     grid: Option<GridChoice>,
-    /// With --from and counts: estimate the count in each polygon of this public GeoJSON file, in the units of the inputs
+    /// For counts read with --from: estimate the count in each polygon of this public GeoJSON file, in the units of the inputs
     #[arg(long, value_name = "GEOJSON", requires = "from")]
     areas: Option<PathBuf>,
     /// With --areas: the property that names an area [default: the id of its feature, else its number]

@@ -12,10 +12,9 @@ use super::predict::{PredictArguments, apply_changes};
 use super::preview::preview;
 use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
-use dpgp_fs::with_ending;
 use dpgp_release::{
     DrawnRelease, FilledFiles, JointAnswer, JointAnswers, JointGuarantee, PredictionFiles, PredictionRequest,
-    PrivatePredictions, ReleaseError, SigningKey, publish_together, refuse_private_filter,
+    PrivatePredictions, ReleaseError, SigningKey, prediction_paths, publish_together, refuse_private_filter,
 };
 use dpgp_run::{Project, create_watcher};
 
@@ -35,7 +34,7 @@ pub(super) fn predict_together(
     let paths: Vec<PathBuf> =
         joint.answers().iter().map(|answer| folder.join(format!("{}.csv", answer.name()))).collect();
     ensure_distinct_paths(&[output_paths(&paths), arguments.ledger.files()].concat())?;
-    let mut made = NewFolder::open(folder)?;
+    let mut made = AnswersFolderGuard::open(folder)?;
     let files = paths.iter().map(|path| PredictionFiles::open(path, signing.as_ref()));
     let files: Vec<PredictionFiles<'_>> = files.collect::<Result<_, _>>()?;
     // Read: the rows, once for each answer, and the public points.
@@ -119,8 +118,7 @@ fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<Joint
 
 /// All files that the answers may need.
 fn output_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let endings = ["", ".certificate.json", ".certificate.json.sig"];
-    paths.iter().flat_map(|path| endings.map(|ending| with_ending(path, ending))).collect()
+    paths.iter().flat_map(|path| prediction_paths(path)).collect()
 }
 
 /// Describes the release: its answers, the guarantee of all together, what it does not cover, and the balance of the ledger.
@@ -139,9 +137,10 @@ fn summary(joint: &JointAnswers, drawn: &[DrawnRelease<PrivatePredictions<'_>>],
     }
     let guarantee = drawn.first().and_then(DrawnRelease::joint_guarantee);
     text.extend(guarantee.and_then(JointGuarantee::risk).map(|risk| format!("{risk}\n")));
-    let neighbours = guarantee.map(|guarantee| guarantee.neighbours().join("; ")).unwrap_or_default();
+    let neighbours =
+        guarantee.map(|guarantee| guarantee.neighbours().join("; for other answers, ")).unwrap_or_default();
     text.push_str(&format!(
-        "guarantee of all answers together: epsilon = {:?}, delta = {:?}, {neighbours}; noise from the operating system\n",
+        "joint guarantee of all answers: epsilon = {:?}, delta = {:?}, {neighbours}; noise from the operating system\n",
         total.epsilon, total.delta
     ));
     text.push_str("each answer alone has a stronger guarantee, in its .certificate.json\n");
@@ -161,12 +160,12 @@ fn summary(joint: &JointAnswers, drawn: &[DrawnRelease<PrivatePredictions<'_>>],
 }
 
 /// A folder for the answers, which is removed again if nothing is released.
-struct NewFolder<'a> {
+struct AnswersFolderGuard<'a> {
     /// None if the folder existed, or is to be kept.
     made: Option<&'a Path>,
 }
 
-impl<'a> NewFolder<'a> {
+impl<'a> AnswersFolderGuard<'a> {
     /// Makes the folder if it does not exist. Its parent must exist.
     fn open(path: &'a Path) -> Result<Self, CliError> {
         if path.is_dir() {
@@ -184,7 +183,7 @@ impl<'a> NewFolder<'a> {
     }
 }
 
-impl Drop for NewFolder<'_> {
+impl Drop for AnswersFolderGuard<'_> {
     fn drop(&mut self) {
         if let Some(path) = self.made {
             // Only an empty folder is removed. One that stays does no harm.
@@ -195,12 +194,12 @@ impl Drop for NewFolder<'_> {
 
 /// The weight of one answer: `NAME=WEIGHT`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct AnswerShare {
+pub(super) struct AnswerWeight {
     name: String,
     weight: f64,
 }
 
-impl std::str::FromStr for AnswerShare {
+impl std::str::FromStr for AnswerWeight {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -12,12 +12,15 @@ use super::release_types::{CountNoise, PreviewOutput};
 use super::waiting::Spinner;
 use dpgp_number::Epsilon;
 use dpgp_release::{PredictionRequest, ReleaseError};
-use dpgp_report::{AccuracyGoal, PublishError, format_exact, format_short, plain_table, preview_svg, wrap_prose};
+use dpgp_report::{AccuracyGoal, PublishError, format_exact, format_four_digits, plain_table, preview_svg, wrap_prose};
 use dpgp_task::{PreviewScope, ReleasePreview};
 
 /// Range in which an epsilon is searched, and the relative accuracy (1 %) of the search.
 const SEARCHED: (f64, f64) = (1e-3, 1e3);
 const ACCURACY: f64 = 1.01;
+
+/// Epsilons that show how the error falls from strong to weak privacy.
+const USUAL_EPSILONS: [f64; 7] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
 
 /// Options of a preview.
 #[derive(Debug, Clone, Args)]
@@ -25,9 +28,8 @@ pub(super) struct PreviewArguments {
     /// Release nothing; print the expected error at each epsilon under the model, from public facts only
     #[arg(long, conflicts_with_all = ["out", "sign"])]
     pub preview: bool,
-    /// Epsilons to preview
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview",
-        default_value = "0.1,0.2,0.5,1,2,5,10")]
+    /// Epsilons to preview [default: 0.1, 0.2, 0.5, 1, 2, 5, 10 and that of the spec]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview")]
     epsilons: Vec<Epsilon>,
     /// Find the smallest epsilon whose expected error is at most this, in units of the target
     #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
@@ -38,6 +40,17 @@ pub(super) struct PreviewArguments {
 }
 
 impl PreviewArguments {
+    /// The same with the default epsilons, if none were given: the usual ones and that of the spec, in ascending order.
+    pub fn with_default_epsilons(&self, of_spec: Epsilon) -> Self {
+        let mut epsilons = self.epsilons.clone();
+        if epsilons.is_empty() {
+            epsilons.extend(USUAL_EPSILONS.into_iter().filter_map(|epsilon| Epsilon::new(epsilon).ok()));
+            epsilons.extend((of_spec.get().is_finite() && !epsilons.contains(&of_spec)).then_some(of_spec));
+            epsilons.sort_by(|one, other| one.get().total_cmp(&other.get()));
+        }
+        Self { epsilons, ..self.clone() }
+    }
+
     /// The same at one epsilon.
     pub fn at_epsilon(&self, epsilon: Epsilon) -> Self {
         Self { epsilons: vec![epsilon], ..self.clone() }
@@ -104,7 +117,8 @@ fn preview_counts(
         let count_noise = count_noise.collect();
         return print_json(&json!(PreviewOutput { preview: None, count_noise, wanted: error, epsilon, figure: None }));
     }
-    let rows = arguments.epsilons.iter().map(|&epsilon| vec![format_exact(epsilon.get()), format_short(sd(epsilon))]);
+    let rows =
+        arguments.epsilons.iter().map(|&epsilon| vec![format_exact(epsilon.get()), format_four_digits(sd(epsilon))]);
     let table = plain_table(&["epsilon", "noise of each count"], rows);
     let about = wrap_prose(
         "noise of each count: its standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
@@ -127,10 +141,10 @@ fn wanted_epsilon(wanted: Option<AccuracyGoal>) -> String {
     match wanted {
         None => String::new(),
         Some(AccuracyGoal { error, epsilon: Some(epsilon) }) => {
-            format!("an error of {} needs epsilon = {}\n", format_short(error), format_short(epsilon))
+            format!("an error of {} needs epsilon = {}\n", format_four_digits(error), format_four_digits(epsilon))
         }
         Some(AccuracyGoal { error, epsilon: None }) => {
-            format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, format_short(error))
+            format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, format_four_digits(error))
         }
     }
 }
@@ -165,8 +179,8 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
     let level = match boxes {
         0 => "",
         _ => {
-            "nothing is released: the prior alone; for moments it includes an unknown level of all targets, with a standard deviation of a \
-              quarter of the width of their bounds\n"
+            "nothing is released: the prior alone; for moments, this includes an unknown common level of the targets, with a standard \
+              deviation of a quarter of the width of their bounds\n"
         }
     };
     format!(
@@ -186,10 +200,10 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
 pub(super) fn preview_rows(preview: &ReleasePreview) -> Vec<Vec<String>> {
     let left = preview.without_privacy;
     let first = std::iter::once(boundary_row("nothing is released", preview.prior, ""));
-    let last = std::iter::once(boundary_row("without privacy", left, &format_short(left)));
+    let last = std::iter::once(boundary_row("without privacy", left, &format_four_digits(left)));
     let rows = preview.expected.iter().map(|row| {
         let noise = (row.error * row.error - left * left).max(0.0).sqrt();
-        let [noise, left, error, constant] = [noise, left, row.error, row.constant].map(format_short);
+        let [noise, left, error, constant] = [noise, left, row.error, row.constant].map(format_four_digits);
         vec![format_exact(row.epsilon.get()), noise, left, error, constant, row.released.to_string()]
     });
     first.chain(rows).chain(last).collect()
@@ -234,7 +248,7 @@ fn weight_optimality_note(preview: &ReleasePreview) -> String {
 /// Makes a row without an epsilon.
 fn boundary_row(name: &str, error: f64, left: &str) -> Vec<String> {
     let none = String::new;
-    vec![name.to_owned(), none(), left.to_owned(), format_short(error), none(), none()]
+    vec![name.to_owned(), none(), left.to_owned(), format_four_digits(error), none(), none()]
 }
 
 /// Finds the smallest epsilon whose error is at most `error`, in units of the target. The error falls as epsilon grows.

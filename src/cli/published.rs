@@ -5,11 +5,8 @@ use std::path::Path;
 use clap::Args;
 
 use super::CliError;
-use dpgp_fs::with_ending;
-use dpgp_release::{PublishedNoise, PublishedNumbers};
-
-/// The ending of the certificate of released predictions.
-const CERTIFICATE: &str = ".certificate.json";
+use dpgp_fs::append_suffix;
+use dpgp_release::{CERTIFICATE_ENDING, PublishedNoise, PublishedNumbers};
 
 /// What is known of the privacy of all that is computed from them.
 pub(super) const PUBLISHERS_GUARANTEE: &str = "that of their publisher";
@@ -37,8 +34,8 @@ impl PublishedArguments {
     /// the options, and what [`PublishedNumbers::read`] refuses.
     pub fn read(&self, from: &Path) -> Result<Option<PublishedNumbers>, CliError> {
         // Predictions share their noise, so they must not be smoothed again as independent numbers.
-        let is_certificate = from.to_string_lossy().ends_with(CERTIFICATE);
-        if is_certificate || is_table(from) && with_ending(from, CERTIFICATE).exists() {
+        let is_certificate = from.to_string_lossy().ends_with(CERTIFICATE_ENDING);
+        if is_certificate || is_table(from) && append_suffix(from, CERTIFICATE_ENDING).exists() {
             return Err(CliError::FromPredictions(from.to_path_buf()));
         }
         match (&self.target, &self.noise) {

@@ -58,9 +58,9 @@ pub(super) struct CertificateFile {
     not_covered: Vec<String>,
     /// The id of the release in the ledger; null without a ledger.
     release_id: Option<String>,
-    /// The privacy loss of all releases of the ledger together; null without a ledger.
+    /// The joint privacy loss of all releases in the ledger; null without a ledger.
     all_releases: Option<Value>,
-    /// The guarantee of all answers of one charge together (`predict --together`); missing for one answer.
+    /// The joint guarantee of all answers in one charge (`predict --together`); missing for a single answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     together: Option<Value>,
     /// Warnings for readers.
@@ -73,6 +73,9 @@ pub(super) struct CertificateFile {
     columns: BTreeMap<String, String>,
     /// The limits of the intervals of a release of moments; null for other mechanisms.
     intervals: Option<String>,
+    /// The bounds that targets were clipped to, from lowest to highest; missing if they were not clipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clipped_to: Option<[f64; 2]>,
     /// The number of points.
     points: usize,
     /// The predicted column.
@@ -129,7 +132,7 @@ pub(super) struct SummedRows {
     pub out: Option<PathBuf>,
     /// The file of the release.
     pub release: Option<PathBuf>,
-    /// The time of the sums, in seconds; only with `--timings`.
+    /// The time taken to compute the sums, in seconds; only with `--timings`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
@@ -156,7 +159,7 @@ pub(super) struct DrawnPicture {
     caption: Vec<String>,
 }
 
-/// A ledger of `dpgp ledger show` or `verify`. The contents of a ledger that cannot be trusted are left out.
+/// A ledger, as `dpgp ledger show` or `verify` reports it. The contents of a ledger that cannot be trusted are left out.
 #[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct LedgerOutput {
@@ -166,7 +169,7 @@ pub(super) struct LedgerOutput {
     state: String,
     /// The reason why it cannot be trusted.
     problem: Option<String>,
-    /// The privacy loss of its releases together.
+    /// The joint privacy loss of its releases.
     #[schemars(skip_serializing_if = "Option::is_none")]
     account: Option<AccountOutput>,
     /// The epsilon left in its budget at this delta; null without a budget.
@@ -177,7 +180,7 @@ pub(super) struct LedgerOutput {
     releases: Option<Vec<LedgerEntryOutput>>,
 }
 
-/// The privacy loss of releases together.
+/// The joint privacy loss of releases.
 #[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct AccountOutput {
@@ -199,7 +202,7 @@ pub(super) struct AccountOutput {
     not_counted: Option<String>,
 }
 
-/// A release of a ledger.
+/// A release in a ledger.
 #[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct LedgerEntryOutput {
@@ -284,7 +287,7 @@ pub(super) struct TradeoffOutput {
 /// The expected errors of one setting.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SettingTradeoff {
-    /// Its values of the axes in which settings differ.
+    /// Its values on the axes on which settings differ.
     pub labels: BTreeMap<String, String>,
     /// The expected errors.
     pub preview: ReleasePreview,

@@ -13,7 +13,8 @@ use super::output::{WrittenReport, print, print_json, write_new};
 use super::waiting::Spinner;
 use dpgp_fs::write_atomically;
 use dpgp_report::{
-    CHECKS, PaperFacts, REPRODUCTION, checks_markdown, collect_findings, is_report, report_html, reproduction_markdown,
+    CHECKS, PaperCoverageAndPages, REPRODUCTION, checks_markdown, collect_findings, is_report, report_html,
+    reproduction_markdown,
 };
 use dpgp_run::{Project, find_commit};
 use dpgp_task::Experiment;
@@ -74,7 +75,7 @@ pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), C
     }
     let shelf = arguments.results.results_source(&results, &project);
     let commit = find_commit(project.root());
-    let html = report_html(&shelf, &experiments, &PaperFacts { coverage, pages: told }, commit.as_deref())?;
+    let html = report_html(&shelf, &experiments, &PaperCoverageAndPages { coverage, pages: told }, commit.as_deref())?;
     match earlier {
         Some(page) => write_atomically(&page, &html).map_err(CliError::io(path))?,
         None => write_new(path, &html)?,

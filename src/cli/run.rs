@@ -11,7 +11,7 @@ use super::explain::print_reasons;
 use super::interrupt::watch_signals;
 use super::options::{
     ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments, StoreArguments,
-    count_with_noun, refuse_with,
+    add_option_conflicts, count_with_noun,
 };
 use super::output::{ExperimentRunOutput, JsonOutput, RunClaim, RunRow, ShardRunOutput, print, print_stderr};
 use super::plan::print_plan;
@@ -46,13 +46,13 @@ Examples:
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
-    mut_args(|arg| refuse_with(arg, &["why"], &["shard", "keep_going", "fail_fast", "rows"]))
+    mut_args(|arg| add_option_conflicts(arg, &["why"], &["shard", "keep_going", "fail_fast", "rows"]))
 )]
 pub struct RunArguments {
     #[command(flatten)]
     selection: ExperimentSelection,
-    /// Change a setting by its path, or an axis by its name; several values make an axis. Does not change the spec or its results:
-    /// results go to NAME/changed/
+    /// Change a setting by its path, or an axis by its name; several values define an axis. Does not change the spec or its
+    /// results: results go to NAME/changed/
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with_all = ["quick", "all", "shard"])]
     set: Vec<SpecChange>,
     /// Use this seed instead of the spec's; without --results, results go to NAME/changed/seed-S
@@ -179,7 +179,7 @@ fn run_one(
 /// Says which program of somebody else will run, and how often.
 fn announce_programs(experiment: &Experiment, study: &Study<'_>, options: &RunOptions<'_>) -> Result<(), CliError> {
     let programs = experiment.cells.iter().filter_map(|cell| match &*cell.setting().task {
-        TaskSetting::Command(task) => Some(task.command_line()),
+        TaskSetting::Command(task) => Some(task.command_line_text()),
         _ => None,
     });
     let programs: BTreeSet<String> = programs.collect();

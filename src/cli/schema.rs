@@ -40,7 +40,7 @@ enum SchemaSubject {
     Datasets,
     /// What a program of task.command reads and writes
     Command,
-    /// JSON output: one property for each verb, and one for certificates
+    /// JSON output: one property for each subcommand, and one for certificates
     Outputs,
 }
 
@@ -79,16 +79,16 @@ fn output_schema() -> Value {
     // By verb, the outputs of each in the order of its entry.
     outputs.sort_by_key(|(name, _)| name.split([' ', ':']).next());
     let properties: Map<String, Value> =
-        outputs.into_iter().map(|(name, schemas)| (name.to_owned(), one_of(schemas(&mut all)))).collect();
+        outputs.into_iter().map(|(name, schemas)| (name.to_owned(), any_of_schemas(schemas(&mut all)))).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Output of dpgp with --format json, by verb",
+        "title": "Output of dpgp with --format json, by subcommand",
         "type": "object",
         "properties": properties,
         "$defs": all.take_definitions(true),
     })
 }
 
-fn one_of(mut types: Vec<Schema>) -> Value {
+fn any_of_schemas(mut types: Vec<Schema>) -> Value {
     if types.len() == 1 { types.remove(0).to_value() } else { json!({ "anyOf": types }) }
 }

@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{
-    ComputeArguments, DataLocationArguments, OutputFormat, ReleaseLedgerArguments, balance_text, ensure_distinct_paths,
-    experiments, refuse_with,
+    ComputeArguments, DataLocationArguments, OutputFormat, ReleaseLedgerArguments, add_option_conflicts, balance_text,
+    ensure_distinct_paths, experiments,
 };
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
 use dpgp_data::DataKey;
 use dpgp_data::rows::ensure_readable_addresses;
-use dpgp_fs::with_ending;
+use dpgp_fs::append_suffix;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_release::ledger::{ChargeReceipt, LedgerLocation};
 use dpgp_release::{
@@ -45,7 +45,7 @@ left out is not reported.
 
 Sums are the same to the last bit for any number of threads or shards. They are exact, and as sensitive as the rows: only their owner
 can read the file, and only --for-holder prints counts of rows. Share only the file that --release writes. A ledger records the
-release. It is found by its rows, whichever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
+release. dpgp finds it by its rows, whichever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
 existing file, and a release that fails leaves no file.
 
 Examples:
@@ -70,7 +70,7 @@ const OF_RELEASES: &[&str] =
     mut_arg("no_ledger", |ledger| ledger.requires("release")),
     mut_arg("budget_epsilon", |budget| budget.requires("release")),
     mut_arg("other_people", |other| other.requires("release")),
-    mut_args(|arg| refuse_with(arg, OF_RELEASES, &["shard"]))
+    mut_args(|arg| add_option_conflicts(arg, OF_RELEASES, &["shard"]))
 )]
 pub struct SumArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
@@ -94,7 +94,7 @@ pub struct SumArguments {
     /// Release with this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Sign the release with this SSH key (a private key, or one in an agent); writes FILE.sig, as
+    /// Sign the release with this SSH key (a private key file, or a key in ssh-agent); writes FILE.sig, as
     /// `ssh-keygen -Y sign -n dpgp-release` does
     #[arg(long, value_name = "KEY", requires = "release")]
     sign: Option<PathBuf>,
@@ -166,19 +166,19 @@ fn sum_and_release<M: SumsModel>(
     // The exact sums are kept aside. They reach the output only in `finish` below.
     sums.as_mut().map(|sums| sums.write_sums(&total)).transpose()?;
     // Charge, draw and write the release, in this order.
-    let SumsReleaseOutcome { mut balance, receipt } = match (&privacy, file) {
+    let SumsReleaseSummary { mut release_text, receipt } = match (&privacy, file) {
         (Some(privacy), Some(file)) => {
             let to = SumsReleasePlan { privacy, place: place.as_ref(), file };
             release_sums(streamed, &total, to, arguments.allow_caveats)?
         }
-        _ => SumsReleaseOutcome::default(),
+        _ => SumsReleaseSummary::default(),
     };
     if let (Some(path), Some(_)) = (&arguments.release, &signing) {
-        balance = format!("signed: {}.sig\n{balance}", path.display());
+        release_text = format!("signed: {}.sig\n{release_text}", path.display());
     }
     // Write the exact sums. A release that failed has returned above, and leaves no sums either.
     let finished = sums.map(ExactSumsFile::finish).transpose().map_err(CliError::from);
-    let spoken = SumMessages { seconds, notes, balance };
+    let spoken = SumMessages { seconds, notes, release_text };
     let shown = finished.and_then(|_| print_sums(streamed.describe_sums(&total), arguments, &spoken, format));
     shown.map_err(|cause| cause.with_charge_receipt(receipt.as_ref()))
 }
@@ -203,8 +203,8 @@ struct SumMessages {
     seconds: f64,
     /// Notes about files that were added.
     notes: String,
-    /// The balance of the ledger.
-    balance: String,
+    /// What a release leaves to print after the sums: the risk in words, warnings, and what is left in the ledger.
+    release_text: String,
 }
 
 /// Prints a description of the sums. Facts that depend on private rows are included only with --for-holder.
@@ -234,7 +234,7 @@ fn print_sums(
     for path in arguments.out.iter().chain(&arguments.release) {
         text += &format!("written to {}\n", path.display());
     }
-    print(&(text + &spoken.notes + &spoken.balance))
+    print(&(text + &spoken.notes + &spoken.release_text))
 }
 
 /// The guarantee of a release, its ledger, and its output file.
@@ -250,16 +250,16 @@ fn output_paths(arguments: &SumArguments) -> Vec<PathBuf> {
     targets.extend(arguments.out.clone());
     if let Some(release) = &arguments.release {
         targets.push(release.clone());
-        targets.extend(arguments.sign.as_ref().map(|_| with_ending(release, ".sig")));
+        targets.extend(arguments.sign.as_ref().map(|_| append_suffix(release, ".sig")));
     }
     targets
 }
 
-/// The outcome of a release.
+/// What a written release leaves to report. Empty if none was asked for.
 #[derive(Default)]
-struct SumsReleaseOutcome {
-    /// The balance of the ledger.
-    balance: String,
+struct SumsReleaseSummary {
+    /// What to print after the sums: the risk in words, warnings, and what is left in the ledger.
+    release_text: String,
     /// The charge, if there was one.
     receipt: Option<ChargeReceipt>,
 }
@@ -273,7 +273,7 @@ fn release_sums<M: SumsModel>(
     total: &ExactSums<M>,
     to: SumsReleasePlan<'_>,
     allow_caveats: bool,
-) -> Result<SumsReleaseOutcome, CliError> {
+) -> Result<SumsReleaseSummary, CliError> {
     let SumsReleasePlan { privacy, place, file } = to;
     let request = SumsRequest { streamed, total, privacy, known: true };
     publish(
@@ -286,7 +286,7 @@ fn release_sums<M: SumsModel>(
             let mut text = charged.risk_in_words().map_or_else(String::new, |risk| risk + "\n");
             charged.warnings().iter().for_each(|line| text.push_str(&format!("warning: {line}\n")));
             text.push_str(&balance_text(receipt, privacy.delta.get()));
-            Ok(SumsReleaseOutcome { balance: text, receipt: receipt.cloned() })
+            Ok(SumsReleaseSummary { release_text: text, receipt: receipt.cloned() })
         },
     )
 }

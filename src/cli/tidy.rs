@@ -9,7 +9,7 @@ use super::output::print_data;
 use dpgp_report::PublishError;
 
 /// A folder of results, with the settings that a run changed.
-struct TidyRun {
+struct RunTableWithChanges {
     name: String,
     /// Keys and values of the changed settings.
     changes: Vec<(String, String)>,
@@ -17,7 +17,7 @@ struct TidyRun {
     rows: Vec<csv::StringRecord>,
 }
 
-impl TidyRun {
+impl RunTableWithChanges {
     /// Reads a folder; none if it holds no table.
     fn read(folder: &Path, name: &str) -> Result<Option<Self>, CliError> {
         let file = folder.join("table.csv");
@@ -36,18 +36,18 @@ impl TidyRun {
 }
 
 /// Prints all rows of a folder of results and of the changed runs below it as CSV: the name of the run, a column for each setting that any
-/// run changed, empty where it is that of the spec, and the columns of the tables.
+/// run changed and that has none, empty where it is that of the spec, and the columns of the tables.
 ///
 /// # Errors
 /// [`CliError`] if a table cannot be read.
 pub(super) fn print_tidy(folder: &Path) -> Result<(), CliError> {
-    let mut runs = Vec::from_iter(TidyRun::read(folder, "")?);
+    let mut runs = Vec::from_iter(RunTableWithChanges::read(folder, "")?);
     let mut changed: Vec<PathBuf> =
         std::fs::read_dir(folder.join("changed")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     changed.sort();
     for run in changed {
         let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        runs.extend(TidyRun::read(&run, &name)?);
+        runs.extend(RunTableWithChanges::read(&run, &name)?);
     }
     let (mut keys, mut columns): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     for run in &runs {
@@ -56,6 +56,8 @@ pub(super) fn print_tidy(folder: &Path) -> Result<(), CliError> {
         let own = run.headings.iter().filter(|heading| *heading != "experiment");
         columns.extend(own.filter(|heading| !columns.contains(heading)).collect::<Vec<_>>());
     }
+    // A change of an axis is in its own column already, row by row.
+    keys.retain(|key| !columns.contains(key));
     let mut writer = csv::Writer::from_writer(Vec::new());
     let io = CliError::io(folder);
     let mut write = |record: Vec<&str>| writer.write_record(record).map_err(std::io::Error::from);

@@ -44,7 +44,7 @@ pub struct TradeoffArguments {
     /// Epsilons, separated by commas, or FROM..TO for 1, 2 and 5 times the powers of ten in this range
     #[arg(long, value_name = "LIST", default_value = "0.1..10")]
     epsilon: PricedEpsilons,
-    /// Change a setting by its path, or an axis by its name; several values make an axis
+    /// Change a setting by its path, or an axis by its name; several values define an axis
     #[arg(long, value_name = "PATH=VALUE,...")]
     set: Vec<SpecChange>,
     /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
@@ -99,6 +99,9 @@ struct CellTradeoff<'e> {
 
 /// Prints the expected error at each epsilon, for each setting.
 pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(), CliError> {
+    if arguments.set.iter().any(|change| change.changes_setting("privacy.epsilon")) {
+        return Err(CliError::EpsilonOfTradeoff);
+    }
     let project = arguments.places.project()?;
     let experiment = &project.change_experiment(project.find_one_experiment(&arguments.spec)?, &arguments.set)?;
     let points = match &arguments.at {

@@ -80,7 +80,8 @@ pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), C
 
 fn text(verified: &VerifiedRelease) -> String {
     let mut text = format!("claimed: {}\n", verified.guarantee);
-    text.extend(verified.together.iter().map(|together| format!("{together}\n")));
+    let joint = verified.together.iter().chain(&verified.all_releases);
+    text.extend(joint.map(|sentence| format!("{sentence}\n")));
     if let Some(program) = &verified.program {
         text.push_str(&format!("made by: {program}\n"));
     }
@@ -98,9 +99,10 @@ fn text(verified: &VerifiedRelease) -> String {
     }
     let all = count_with_noun(verified.checks.len(), "check holds", "checks hold");
     if verified.holds() {
+        let who = if verified.signed { "" } else { "who made the release (a signature does), or " };
         text.push_str(&format!(
-            "all {all}. They do not show who made the release (a signature does), or that its noise was drawn (only the holder of \
-             the data knows).\n"
+            "all {all}: the files are unchanged, and the numbers of the guarantee agree. Checks cannot show {who}that the noise was drawn: \
+             only the holder of the data knows.\n"
         ));
     }
     text

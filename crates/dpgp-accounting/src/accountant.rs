@@ -63,7 +63,7 @@ pub struct GuaranteeBounds {
 
 impl GuaranteeBounds {
     /// A bound from above alone.
-    pub(super) fn at_most(upper: f64) -> Self {
+    pub(super) fn from_upper_bound(upper: f64) -> Self {
         Self { lower: 0.0, upper, caveats: Vec::new() }
     }
 

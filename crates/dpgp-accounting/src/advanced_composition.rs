@@ -107,7 +107,10 @@ impl Accountant for AdvancedCompositionAccountant {
                 (delta, delta)
             }
         };
-        Ok(GuaranteeBounds { caveats: composition.caveats(event, relation, delta), ..GuaranteeBounds::at_most(upper) })
+        Ok(GuaranteeBounds {
+            caveats: composition.caveats(event, relation, delta),
+            ..GuaranteeBounds::from_upper_bound(upper)
+        })
     }
 }
 

@@ -26,7 +26,7 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
     (first - second).clamp(0.0, 1.0)
 }
 
-/// At least the exact delta, whatever rounding does to [`gaussian_delta`]: its two terms with a bound on the error of each.
+/// An upper bound on the exact delta that no rounding breaks: the terms of [`gaussian_delta`] with a bound on the error of each.
 ///
 /// A relative error of `d = 1/(2 sigma) - epsilon sigma` and `s = 1/(2 sigma) + epsilon sigma` of one unit in the last place
 /// of s moves `Phi` by at most `1 + s` times that, relative to it, since `phi(x) / Phi(-x) <= 1 + x`. With `u` the machine
@@ -34,18 +34,18 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
 /// `u (epsilon + s^2 + 4)` to the second term, or the series beyond `s = 37` its own 1e-12.
 ///
 /// ```
-/// use dpgp_accounting::{gaussian_delta, gaussian_delta_at_most};
-/// let (delta, bound) = (gaussian_delta(1e8, 4e-8), gaussian_delta_at_most(1e8, 4e-8));
+/// use dpgp_accounting::{gaussian_delta, gaussian_delta_upper_bound};
+/// let (delta, bound) = (gaussian_delta(1e8, 4e-8), gaussian_delta_upper_bound(1e8, 4e-8));
 /// // The terms agree to twelve digits, and little of their difference is left.
 /// assert!(delta < bound && bound < 1.1 * delta);
-/// assert!(gaussian_delta_at_most(1.0, 1.0) < gaussian_delta(1.0, 1.0) * (1.0 + 1e-13));
+/// assert!(gaussian_delta_upper_bound(1.0, 1.0) < gaussian_delta(1.0, 1.0) * (1.0 + 1e-13));
 /// ```
-pub fn gaussian_delta_at_most(sigma: f64, epsilon: f64) -> f64 {
+pub fn gaussian_delta_upper_bound(sigma: f64, epsilon: f64) -> f64 {
     // No number that is not normal is told.
     delta_upper_bound(sigma, epsilon).max(f64::MIN_POSITIVE)
 }
 
-/// The same to the least number of all, so that every delta is reached by some noise.
+/// The bound of [`gaussian_delta_upper_bound`], but down to subnormal numbers and zero, so that every delta is reached by some noise.
 fn delta_upper_bound(sigma: f64, epsilon: f64) -> f64 {
     if sigma <= 0.0 {
         return 1.0;
@@ -117,7 +117,7 @@ pub enum Calibration {
 impl Calibration {
     /// The standard deviation per unit of L2 sensitivity; zero where `epsilon` is infinite.
     ///
-    /// Obligation: `gaussian_delta_at_most(sigma, epsilon) <= delta`; of the classic ones, `gaussian_delta` where their proof
+    /// Obligation: `gaussian_delta_upper_bound(sigma, epsilon) <= delta`; of the classic ones, `gaussian_delta` where their proof
     /// covers `epsilon`.
     ///
     /// ```
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn the_bound_holds() {
         for (sigma, epsilon, exact) in EXACT {
-            let bound = gaussian_delta_at_most(sigma, epsilon);
+            let bound = gaussian_delta_upper_bound(sigma, epsilon);
             assert!(exact <= bound, "{sigma} {epsilon}: {exact:e} {bound:e}");
             let much = if sigma < 1e6 { 1e-8 } else { 0.1 };
             assert!(bound <= exact * (1.0 + much), "{sigma} {epsilon}: {exact:e} {bound:e}");
@@ -274,7 +274,7 @@ mod tests {
     fn the_calibration_is_on_the_safe_side() {
         for (epsilon, delta) in [(1.0, 1e-5), (1e-9, 1e-12), (200.0, 1e-30), (0.01, 1e-18), (1e-6, 0.3)] {
             let sigma = Calibration::Analytic.sigma(epsilon, delta);
-            assert!(gaussian_delta_at_most(sigma, epsilon) <= delta, "{epsilon} {delta}: {sigma}");
+            assert!(gaussian_delta_upper_bound(sigma, epsilon) <= delta, "{epsilon} {delta}: {sigma}");
             assert!(gaussian_delta(0.99 * sigma, epsilon) > delta, "{epsilon} {delta}: {sigma}");
         }
     }

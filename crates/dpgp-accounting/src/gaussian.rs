@@ -6,7 +6,7 @@
 
 use super::root::{Bracket, RootSearch};
 use super::{Accountant, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent, Sampling};
-use crate::{Calibration, gaussian_delta, gaussian_delta_at_most};
+use crate::{Calibration, gaussian_delta, gaussian_delta_upper_bound};
 use dpgp_number::bisect;
 
 /// The exact accountant of full batches: `T` steps of noise multiplier `m` are one Gaussian mechanism with standard
@@ -14,7 +14,7 @@ use dpgp_number::bisect;
 /// Also when steps depend on earlier ones, since every pair of neighbours is dominated by the pair
 /// `N(1, .), N(0, .)`. Source: Dong, Roth and Su 2022, Corollary 3.3; Balle and Wang 2018, Theorem 8.
 ///
-/// Of delta, the upper bound is [`gaussian_delta_at_most`] and the lower one [`gaussian_delta`]; of epsilon, where the first of them
+/// Of delta, the upper bound is [`gaussian_delta_upper_bound`] and the lower one [`gaussian_delta`]; of epsilon, where the first of them
 /// passes delta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExactGaussianAccountant;
@@ -38,7 +38,10 @@ impl Accountant for ExactGaussianAccountant {
             GivenParameter::Delta(delta) => epsilon(sigma, delta),
             GivenParameter::Epsilon(epsilon) => {
                 let lower = gaussian_delta(sigma, epsilon);
-                Ok(GuaranteeBounds { lower, ..GuaranteeBounds::at_most(gaussian_delta_at_most(sigma, epsilon)) })
+                Ok(GuaranteeBounds {
+                    lower,
+                    ..GuaranteeBounds::from_upper_bound(gaussian_delta_upper_bound(sigma, epsilon))
+                })
             }
         }
     }
@@ -47,19 +50,19 @@ impl Accountant for ExactGaussianAccountant {
 /// The epsilon at which the exact delta, which falls along it, passes `delta`; bounds are the ends of the last bracket.
 fn epsilon(sigma: f64, delta: f64) -> Result<GuaranteeBounds, AccountingError> {
     if log_delta_excess(sigma, delta, 0.0) <= 0.0 {
-        return Ok(GuaranteeBounds::at_most(0.0));
+        return Ok(GuaranteeBounds::from_upper_bound(0.0));
     }
     let search = RootSearch { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
     let Some(bracket) = Bracket::search(|epsilon| Ok(log_delta_excess(sigma, delta, epsilon)), search)? else {
-        return Ok(GuaranteeBounds::at_most(f64::INFINITY));
+        return Ok(GuaranteeBounds::from_upper_bound(f64::INFINITY));
     };
     let tight = bracket.narrow(|epsilon| Ok(log_delta_excess(sigma, delta, epsilon)), 1e-13 * bracket.high.x)?;
-    Ok(GuaranteeBounds { lower: tight.low.x, ..GuaranteeBounds::at_most(tight.high.x) })
+    Ok(GuaranteeBounds { lower: tight.low.x, ..GuaranteeBounds::from_upper_bound(tight.high.x) })
 }
 
 /// The logarithm of the exact delta at epsilon over `delta`.
 fn log_delta_excess(sigma: f64, delta: f64, epsilon: f64) -> f64 {
-    (gaussian_delta_at_most(sigma, epsilon) / delta).ln()
+    (gaussian_delta_upper_bound(sigma, epsilon) / delta).ln()
 }
 
 /// `rho + 2 sqrt(rho ln(1/delta))`: an epsilon that rho-zCDP gives. Source: Bun and Steinke 2016, Proposition
@@ -179,13 +182,13 @@ impl PrivacyBudget {
     /// assert!((budget.share_epsilon(0.25) - 0.4687).abs() < 1e-4); // one of four
     /// ```
     pub fn share_epsilon(self, share: f64) -> f64 {
-        epsilon_of(self.max_mu() * share.sqrt(), self.delta)
+        gaussian_epsilon_at_mu(self.max_mu() * share.sqrt(), self.delta)
     }
 
     /// The epsilon of one more release at a delta, after those that make `spent`: the least at which its exact delta is
     /// at most `delta`, by bisection.
     pub fn remaining_epsilon(self, spent: f64, delta: f64) -> f64 {
-        epsilon_of(self.remaining_mu(spent), delta)
+        gaussian_epsilon_at_mu(self.remaining_mu(spent), delta)
     }
 }
 
@@ -193,17 +196,17 @@ impl PrivacyBudget {
 /// rounded up; zero where delta alone suffices, and infinite where no number is great enough.
 ///
 /// ```
-/// use dpgp_accounting::{epsilon_of, gaussian_delta};
-/// let epsilon = epsilon_of(0.5, 1e-6);
+/// use dpgp_accounting::{gaussian_epsilon_at_mu, gaussian_delta};
+/// let epsilon = gaussian_epsilon_at_mu(0.5, 1e-6);
 /// assert!((gaussian_delta(2.0, epsilon) / 1e-6 - 1.0).abs() < 1e-9);
-/// assert_eq!(epsilon_of(0.0, 1e-6), 0.0);
+/// assert_eq!(gaussian_epsilon_at_mu(0.0, 1e-6), 0.0);
 /// ```
-pub fn epsilon_of(mu: f64, delta: f64) -> f64 {
-    if is_within(mu, 0.0, delta) {
+pub fn gaussian_epsilon_at_mu(mu: f64, delta: f64) -> f64 {
+    if mu_satisfies_guarantee(mu, 0.0, delta) {
         return 0.0;
     }
     let (mut low, mut high) = (0.0, 1.0);
-    while !is_within(mu, high, delta) {
+    while !mu_satisfies_guarantee(mu, high, delta) {
         // Epsilon is about mu^2 / 2, which overflows before mu does.
         if high.is_infinite() {
             return high;
@@ -212,12 +215,12 @@ pub fn epsilon_of(mu: f64, delta: f64) -> f64 {
     }
     while high - low > 1e-12 * high {
         let middle = 0.5 * (low + high);
-        if is_within(mu, middle, delta) { high = middle } else { low = middle }
+        if mu_satisfies_guarantee(mu, middle, delta) { high = middle } else { low = middle }
     }
     high
 }
 
-fn is_within(mu: f64, epsilon: f64, delta: f64) -> bool {
+fn mu_satisfies_guarantee(mu: f64, epsilon: f64, delta: f64) -> bool {
     PrivacyBudget { epsilon, delta }.delta_at(mu) <= delta
 }
 
@@ -232,9 +235,9 @@ mod tests {
         let found = ExactGaussianAccountant
             .bound_missing_parameter(&event, NeighbourRelation::ReplaceOne, GivenParameter::Epsilon(0.7))
             .unwrap();
-        assert_eq!((found.lower, found.upper), (gaussian_delta(2.0, 0.7), gaussian_delta_at_most(2.0, 0.7)));
-        assert_eq!(log_delta_excess(2.0, gaussian_delta_at_most(2.0, 0.7), 0.7), 0.0);
-        assert!((log_delta_excess(2.0, 0.5 * gaussian_delta_at_most(2.0, 0.7), 0.7) - 2f64.ln()).abs() < 1e-15);
+        assert_eq!((found.lower, found.upper), (gaussian_delta(2.0, 0.7), gaussian_delta_upper_bound(2.0, 0.7)));
+        assert_eq!(log_delta_excess(2.0, gaussian_delta_upper_bound(2.0, 0.7), 0.7), 0.0);
+        assert!((log_delta_excess(2.0, 0.5 * gaussian_delta_upper_bound(2.0, 0.7), 0.7) - 2f64.ln()).abs() < 1e-15);
     }
 
     #[test]
@@ -245,7 +248,7 @@ mod tests {
             assert!((gaussian_delta(sigma, upper) / delta - 1.0).abs() < 1e-8, "{sigma} {upper}");
         }
         // At epsilon zero `2 Phi(1 / 8) - 1 = 0.0995` is enough.
-        assert_eq!(epsilon(4.0, 0.1).unwrap(), GuaranteeBounds::at_most(0.0));
+        assert_eq!(epsilon(4.0, 0.1).unwrap(), GuaranteeBounds::from_upper_bound(0.0));
         assert!(epsilon(4.0, 0.099).unwrap().upper > 0.0);
     }
 
@@ -325,7 +328,7 @@ mod tests {
     #[test]
     fn small_epsilons_keep_their_digits() {
         for (mu, delta) in [(1e-6, 1e-9), (1e-4, 1e-6)] {
-            let epsilon = epsilon_of(mu, delta);
+            let epsilon = gaussian_epsilon_at_mu(mu, delta);
             assert!((gaussian_delta(1.0 / mu, epsilon) / delta - 1.0).abs() < 1e-5, "{mu}: {epsilon:e}");
         }
     }

@@ -16,15 +16,15 @@ pub use accountant::{
     DoubledSensitivityAccountant, GivenParameter, GuaranteeBounds,
 };
 pub use advanced_composition::AdvancedCompositionAccountant;
-pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most, noise_multiplier};
+pub use calibration::{Calibration, gaussian_delta, gaussian_delta_upper_bound, noise_multiplier};
 pub use certificate::{
     Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, ReleaseKind,
     UncheckedClaim,
 };
 pub use event::{NeighbourRelation, PrivacyEvent, Sampling, SamplingSchedule};
 pub use gaussian::{
-    ExactGaussianAccountant, PrivacyBudget, composed_mu, epsilon_of, gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic,
-    zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
+    ExactGaussianAccountant, PrivacyBudget, composed_mu, gaussian_epsilon_at_mu, gaussian_rho, zcdp_epsilon,
+    zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
 };
 pub use loss_distribution::LossDistributionAccountant;
 pub use renyi::RenyiAccountant;

@@ -81,7 +81,7 @@ impl Accountant for RenyiAccountant {
         given: GivenParameter,
     ) -> Result<GuaranteeBounds, AccountingError> {
         self.check_covered(event, relation)?;
-        Ok(GuaranteeBounds::at_most(match given {
+        Ok(GuaranteeBounds::from_upper_bound(match given {
             GivenParameter::Delta(delta) => minimise_over_orders(|order| {
                 let conversion = (1.0 - 1.0 / order).ln() - (delta * order).ln() / (order - 1.0);
                 divergence(event, relation, order) + conversion

@@ -55,26 +55,30 @@ impl AttackRisk {
         Self { advantage: advantage.min(1.0), true_positive_rate: low.min(high).min(1.0) }
     }
 
-    /// How often somebody guesses right who would guess right half the time without the release.
+    /// The largest probability of a right guess between two data sets with even odds: without the release it is 1/2.
     pub fn right_guesses(&self) -> f64 {
         0.5 * (1.0 + self.advantage)
     }
 
-    /// The sentence for people. `alternatives` are two neighbouring data sets, between which even odds are given.
+    /// States the risk in a sentence for lay readers. `alternatives` names two neighbouring data sets, to which even odds are given.
     ///
     /// A guarantee bounds one decision between two data sets. It says less of guesses among several, and nothing of data sets that are
     /// further apart, so the sentence names both.
     pub fn describe_risk(&self, alternatives: &str) -> String {
-        // Rounded up: the sentence is a bound.
-        let share = (1000.0 * self.right_guesses().next_up()).ceil() / 10.0;
+        let share = self.right_guesses_percent();
         format!(
             "Someone who knows everything else and gives even odds to {alternatives} guesses right at most {share:.1} % of the time."
         )
     }
 
-    /// Of 1,000 people about whom the release raises an alarm where it may, the number of those about whom it is right, at most, where
-    /// the alarm is false for one in a hundred others.
-    pub fn found_among_thousand(&self) -> u32 {
+    /// The same share of right guesses in percent, rounded up to a tenth, so that it stays a bound.
+    pub fn right_guesses_percent(&self) -> f64 {
+        (1000.0 * self.right_guesses().next_up()).ceil() / 10.0
+    }
+
+    /// The true positive rate per thousand, rounded up: of 1,000 people whose data are in question, the most that an attack
+    /// finds whose false positive rate is [`FALSE_POSITIVE_RATE`].
+    pub fn right_alarms_per_thousand(&self) -> u32 {
         (1000.0 * self.true_positive_rate).ceil().min(1000.0) as u32
     }
 }
@@ -117,7 +121,7 @@ mod tests {
             assert!((risk.true_positive_rate - rate).abs() < 1e-12, "{epsilon}: {risk:?}");
         }
         let all = AttackRisk::of_budget(f64::INFINITY, 0.0);
-        assert_eq!((all.advantage, all.found_among_thousand()), (1.0, 1000));
+        assert_eq!((all.advantage, all.right_alarms_per_thousand()), (1.0, 1000));
     }
 
     /// A Gaussian release is no worse than its epsilon and delta say.
@@ -126,7 +130,7 @@ mod tests {
         for mu in [0.1, 0.5, 1.0, 2.0] {
             let (exact, sigma) = (AttackRisk::of_gaussian(mu), 1.0 / mu);
             for epsilon in [0.1, 1.0, 4.0] {
-                let bound = AttackRisk::of_budget(epsilon, crate::gaussian_delta_at_most(sigma, epsilon));
+                let bound = AttackRisk::of_budget(epsilon, crate::gaussian_delta_upper_bound(sigma, epsilon));
                 assert!(exact.advantage <= bound.advantage + 1e-12, "{mu} {epsilon}");
                 assert!(exact.true_positive_rate <= bound.true_positive_rate + 1e-12, "{mu} {epsilon}");
             }

@@ -8,7 +8,7 @@ pub(super) struct ValueAt {
 }
 
 impl ValueAt {
-    /// Asks the function.
+    /// Evaluates `f` at `x`.
     pub fn evaluate<E>(x: f64, f: &mut impl FnMut(f64) -> Result<f64, E>) -> Result<Self, E> {
         Ok(Self { x, value: f(x)? })
     }

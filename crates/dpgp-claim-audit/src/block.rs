@@ -1,4 +1,4 @@
-//! The audit of the cells of one block: it compares claims with evidence. This file judges noisy gradients by
+//! The audit of the cells of one block: it compares claims with the mechanisms that drew the noise. This file judges noisy gradients by
 //! recomputed accountant bounds, Laplace noise on disjoint bins, and noise on Fourier moments.
 //!
 //! For Fourier moments, a number whose noise has the standard deviation sd has the weight `1 / sd^2`. With the weights
@@ -31,9 +31,9 @@ use dpgp_accounting::{
 use dpgp_audit::{exact_delta, short};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{
-    BinStatistic, CellsNoiseEvidence, Frequencies, MomentsAuditEvidence, MomentsNoiseEvidence, PrivacySetting,
+    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, BinStatistic, Frequencies, PrivacySetting,
 };
-use dpgp_task::{AuditEvidence, CellSetting, ReplicateJob, Sample, TaskError, measure_replicate};
+use dpgp_task::{AuditedMechanism, CellSetting, ReplicateJob, Sample, TaskError, measure_replicate};
 
 /// Why a block could not be audited.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -70,10 +70,10 @@ pub fn audit(
         findings.push(match claimed {
             None => None,
             Some((claim, guarantee)) => {
-                let left = remaining_guarantee(claim, guarantee, measured.evidence());
+                let left = remaining_guarantee(claim, guarantee, measured.audited_mechanisms());
                 let mut checks = Vec::new();
-                for sampled in measured.evidence() {
-                    checks.extend(check_evidence(sampled, left, attacks, &norms)?);
+                for sampled in measured.audited_mechanisms() {
+                    checks.extend(check_audited_mechanism(sampled, left, attacks, &norms)?);
                 }
                 Some(conclude_finding(claim.clone(), guarantee, checks))
             }
@@ -84,46 +84,46 @@ pub fn audit(
 
 /// The claim that is left for a release after the choices before it: by basic composition their epsilons add up, and a
 /// choice by the exponential mechanism has no delta.
-fn remaining_guarantee(claim: &Certificate, guarantee: Guarantee, evidence: &[AuditEvidence]) -> Guarantee {
+fn remaining_guarantee(claim: &Certificate, guarantee: Guarantee, audited: &[AuditedMechanism]) -> Guarantee {
     if claim.mechanism == CertifiedMechanism::Exponential {
         return guarantee;
     }
-    let chosen = largest_or_nan(evidence.iter().map(|sampled| match sampled {
-        AuditEvidence::Exponential(selected) => selected.epsilon,
+    let chosen = largest_or_nan(audited.iter().map(|sampled| match sampled {
+        AuditedMechanism::Exponential(selected) => selected.epsilon,
         _ => 0.0,
     }));
     Guarantee { epsilon: guarantee.epsilon - chosen, ..guarantee }
 }
 
-/// The checks of one release: each kind of evidence has its own, which uses nothing of the code that made the claim.
-fn check_evidence(
-    sampled: &AuditEvidence,
+/// The checks of one release: each kind of mechanism has its own, which uses nothing of the code that made the claim.
+fn check_audited_mechanism(
+    sampled: &AuditedMechanism,
     claim: Guarantee,
     attacks: &AttackContext<'_>,
     norms: &FunctionNorms,
 ) -> Result<Vec<AuditCheck>, AuditError> {
     Ok(vec![match sampled {
-        AuditEvidence::Linear { places, scale, change } => {
+        AuditedMechanism::Linear { places, scale, change } => {
             gaussian::check_linear(places, NoiseScaling { noise: *scale, change: *change }, claim)
         }
-        AuditEvidence::Function { mean, scale, change } => {
+        AuditedMechanism::Function { mean, scale, change } => {
             gaussian::check_function(mean, norms, NoiseScaling { noise: *scale, change: *change }, claim)
         }
-        AuditEvidence::Counts { sd, bins, relation, records } => {
+        AuditedMechanism::Counts { sd, bins, relation, records } => {
             gaussian::check_counts(*sd, *bins, *relation, *records, claim)
         }
-        AuditEvidence::Statistics { statistic, bins, change } => {
+        AuditedMechanism::Statistics { statistic, bins, change } => {
             gaussian::check_statistics(*statistic, bins, *change, claim)
         }
-        AuditEvidence::Laplace { statistic, bins, change } => check_laplace(*statistic, bins, *change, claim),
-        AuditEvidence::Means { sd, means, range, rows } => gaussian::check_means(*sd, *means, *range, *rows, claim),
-        AuditEvidence::Records(releases) => check_records(releases, claim),
-        AuditEvidence::Shaped(release) => check_shaped_noise(release, claim),
-        AuditEvidence::Moments(MomentsAuditEvidence::Waves(release)) => check_moments(release, claim),
-        AuditEvidence::Moments(MomentsAuditEvidence::Cells(release)) => check_cells(release, claim),
-        AuditEvidence::Gradients { event, relation } => check_gradients(event, *relation, claim)?,
-        AuditEvidence::Exponential(selected) => check_exponential(selected),
-        AuditEvidence::Selection(draws) => return Ok(check_selection(draws, claim, attacks)),
+        AuditedMechanism::Laplace { statistic, bins, change } => check_laplace(*statistic, bins, *change, claim),
+        AuditedMechanism::Means { sd, means, range, rows } => gaussian::check_means(*sd, *means, *range, *rows, claim),
+        AuditedMechanism::Records(releases) => check_records(releases, claim),
+        AuditedMechanism::Shaped(release) => check_shaped_noise(release, claim),
+        AuditedMechanism::Moments(AuditedMomentsNoise::Waves(release)) => check_moments(release, claim),
+        AuditedMechanism::Moments(AuditedMomentsNoise::Cells(release)) => check_cells(release, claim),
+        AuditedMechanism::Gradients { event, relation } => check_gradients(event, *relation, claim)?,
+        AuditedMechanism::Exponential(selected) => check_exponential(selected),
+        AuditedMechanism::Selection(draws) => return Ok(check_selection(draws, claim, attacks)),
     }])
 }
 
@@ -209,7 +209,7 @@ pub(super) struct MomentWeights {
 }
 
 impl MomentWeights {
-    pub fn from_release(release: &MomentsNoiseEvidence) -> Self {
+    pub fn from_release(release: &AuditedWavesNoise) -> Self {
         Self {
             weighted: weighted_frequencies(&release.weighted, release.noise.weighted.as_slice()),
             plain: weighted_frequencies(&release.plain, release.noise.plain.as_slice()),
@@ -319,7 +319,7 @@ fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
 }
 
 /// The delta of the worst pair of records: at most what the weights allow, at least what a search over pairs finds.
-fn check_moments(release: &MomentsNoiseEvidence, claim: Guarantee) -> AuditCheck {
+fn check_moments(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
     let weights = MomentWeights::from_release(release);
     let most = exact_delta(weights.squared_shift_bound().sqrt(), claim.epsilon);
     let found = exact_delta(weights.search_worst_shift().sqrt(), claim.epsilon);
@@ -340,7 +340,7 @@ fn check_moments(release: &MomentsNoiseEvidence, claim: Guarantee) -> AuditCheck
 /// squared distance `p (y^2 + z^2) - 2 y z w + 2 c + q_0 (y^2 - z^2)^2`: p is the sum of all `p_k`, w of those they share, and c of the
 /// `c_k` that they do not. It is greatest for `y >= 0 >= z` with `y = R`, as it rises with y, and where z is an end of its range or
 /// its derivative is zero.
-fn check_cells(release: &CellsNoiseEvidence, claim: Guarantee) -> AuditCheck {
+fn check_cells(release: &AuditedCellsNoise, claim: Guarantee) -> AuditCheck {
     let most = exact_delta(largest_shift(release).sqrt(), claim.epsilon);
     let holds = most <= claim.delta * (1.0 + ROUNDING);
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
@@ -349,8 +349,8 @@ fn check_cells(release: &CellsNoiseEvidence, claim: Guarantee) -> AuditCheck {
 }
 
 /// The greatest squared distance of two records.
-fn largest_shift(release: &CellsNoiseEvidence) -> f64 {
-    let CellsNoiseEvidence { noise, bound } = release;
+fn largest_shift(release: &AuditedCellsNoise) -> f64 {
+    let AuditedCellsNoise { noise, bound } = release;
     let [sums, counts] = [&noise.sums, &noise.counts].map(|sds| sds.iter().map(|sd| sd.powi(-2)).collect::<Vec<f64>>());
     let (total, squares) = (sums.iter().sum::<f64>(), noise.squares.powi(-2));
     largest_or_nan((0..=sums.len()).map(|shared| {
@@ -403,11 +403,11 @@ mod moments_tests {
 
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
 
-    fn release(dimensions: usize, kappa: f64, sigma: f64) -> MomentsNoiseEvidence {
+    fn release(dimensions: usize, kappa: f64, sigma: f64) -> AuditedWavesNoise {
         let frequencies = Frequencies::ball(2, 4, dimensions);
         let weights = (0..frequencies.len()).map(|j| 1.0 / (1.0 + j as f64)).collect();
         let design = MomentsDesign::from_weights(frequencies, weights, 1.3, 2.0, kappa).unwrap();
-        MomentsNoiseEvidence {
+        AuditedWavesNoise {
             noise: design.noise(sigma),
             weighted: design.frequencies,
             plain: design.pairs,
@@ -464,11 +464,11 @@ mod cells_tests {
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
 
     /// Noise of `sigma` sensitivities `2 R` for levels of these weights, written down from the theorem.
-    fn release(weights: &[f64], bound: f64, sigma: f64) -> CellsNoiseEvidence {
+    fn release(weights: &[f64], bound: f64, sigma: f64) -> AuditedCellsNoise {
         let s = 2.0 * bound * sigma;
         let sums: Vec<f64> = weights.iter().map(|weight| s / weight.sqrt()).collect();
         let counts = sums.iter().map(|sd| sd / bound).collect();
-        CellsNoiseEvidence { noise: NestedCellsNoise { sums, counts, squares: s * bound, rows: None, scale: s }, bound }
+        AuditedCellsNoise { noise: NestedCellsNoise { sums, counts, squares: s * bound, rows: None, scale: s }, bound }
     }
 
     /// The bound is reached: by opposite targets in one cell, and by equal ones in two.

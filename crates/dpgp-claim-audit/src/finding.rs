@@ -11,7 +11,7 @@ use dpgp_task::{RandomStreams, RunCache};
 /// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
 ///
 /// ```
-/// use dpgp_evidence::AuditVerdict::{Broken, Caveat, Holds, NotAudited};
+/// use dpgp_claim_audit::AuditVerdict::{Broken, Caveat, Holds, NotAudited};
 /// assert_eq!([Holds, Broken, Caveat, NotAudited].into_iter().max(), Some(Broken));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -60,7 +60,7 @@ impl AuditBound {
     /// A few words for tables.
     ///
     /// ```
-    /// use dpgp_evidence::AuditBound;
+    /// use dpgp_claim_audit::AuditBound;
     /// assert_eq!(AuditBound::DeltaAtMost(0.0125).text(), "delta <= 0.01250");
     /// assert_eq!(AuditBound::EpsilonAtLeast(2.5e-7).text(), "epsilon >= 2.500e-7");
     /// ```

@@ -12,7 +12,7 @@ use nalgebra::DMatrix;
 use crate::finding::{AuditBound, AuditCheck};
 use dpgp_accounting::{Guarantee, NeighbourRelation};
 use dpgp_audit::{exact_delta, short};
-use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_solved_norm};
+use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_triangular_solve_norm};
 use dpgp_mechanisms::{BinStatistic, LinearRelease};
 use dpgp_task::ShapedNoiseRelease;
 
@@ -51,7 +51,7 @@ fn leverage(release: &LinearRelease) -> f64 {
     if release.factor.nrows() != release.columns.nrows() || !release.factor.is_square() {
         return f64::INFINITY;
     }
-    largest_solved_norm(&release.factor, &release.columns)
+    largest_triangular_solve_norm(&release.factor, &release.columns)
 }
 
 /// The norms of mean functions that are known: how far they move at most, in the norm of their Hilbert space when one target moves by 1: cells that share a

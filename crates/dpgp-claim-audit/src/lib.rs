@@ -4,7 +4,7 @@
 //! to hold, or is broken by two datasets that were found.
 //!
 //! A cell is measured once more as an audited job, which keeps the samples beside each claim
-//! ([`dpgp_task::CellMeasurements::evidence`]). It is then judged independently of the code that makes the claim.
+//! ([`dpgp_task::CellMeasurements::audited_mechanisms`]). It is then judged independently of the code that makes the claim.
 //!
 //! | mechanism | what is recomputed |
 //! |---|---|

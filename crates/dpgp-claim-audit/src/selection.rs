@@ -15,8 +15,8 @@ use crate::records::check_records;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{MechanismOutputs, attack, short};
 use dpgp_linalg::largest_or_nan;
-use dpgp_mechanisms::{CoinPressStep, MeanInterval, PrivateSelection, coinpress_mean};
-use dpgp_task::{PrivateSelectionEvidence, SelectionErrorFunction};
+use dpgp_mechanisms::{CoinPressStepDesign, MeanInterval, PrivateSelection, coinpress_mean};
+use dpgp_task::{AuditedPrivateSelection, SelectionErrorFunction};
 
 /// Rows of each candidate that are tried as the one that changes.
 const ROWS: usize = 6;
@@ -256,7 +256,7 @@ const SELECTIONS: usize = 500;
 /// Obligation: by Theorem 3.4 of Liu and Talwar 2019 the claim follows from the budget of one draw, and that from its
 /// parts, which are judged one by one. Attacks on whole draws and selections look for what the proof may have missed.
 pub(super) fn check_selection(
-    draws: &PrivateSelectionEvidence,
+    draws: &AuditedPrivateSelection,
     claim: Guarantee,
     attacks: &AttackContext<'_>,
 ) -> Vec<AuditCheck> {
@@ -272,7 +272,7 @@ pub(super) fn check_selection(
 
 /// The budget that Theorem 3.4 of Liu and Talwar 2019 makes of that of a draw: `3 e + 3 sqrt(2 d)` and `sqrt(2 d) T +
 /// (1 - gamma)^T`, the probability that T draws did not stop.
-fn check_total_budget(draws: &PrivateSelectionEvidence, claim: Guarantee) -> AuditCheck {
+fn check_total_budget(draws: &AuditedPrivateSelection, claim: Guarantee) -> AuditCheck {
     let PrivateSelection { gamma, most, .. } = draws.selection;
     let Guarantee { epsilon, delta } = draws.selection.draw.into();
     let lost = (2.0 * delta).sqrt();
@@ -294,11 +294,11 @@ fn annotate_part_check(what: &str, check: AuditCheck, claim: Guarantee) -> Audit
 
 /// CoinPress as a Gaussian mechanism: the steps of a mean, each a Gaussian mechanism given the former: the root of the sum of their squared shifts, of the
 /// worst range.
-fn check_coinpress(draws: &PrivateSelectionEvidence, claim: Guarantee) -> AuditCheck {
+fn check_coinpress(draws: &AuditedPrivateSelection, claim: Guarantee) -> AuditCheck {
     let squares = largest_or_nan(draws.ranges.iter().map(|&(_, radius)| {
         let (mut radius, mut squares) = (radius, 0.0);
         for &rho in &draws.shares {
-            let step = CoinPressStep::new(draws.rows, 1, radius, rho);
+            let step = CoinPressStepDesign::new(draws.rows, 1, radius, rho);
             // A replaced value moves from one end of the clip to the other at most: 2 clip / n, by the noise.
             squares += (2.0 * step.clip / draws.rows as f64 / step.sd).powi(2);
             radius = step.next_radius;
@@ -310,7 +310,7 @@ fn check_coinpress(draws: &PrivateSelectionEvidence, claim: Guarantee) -> AuditC
 
 /// A mean to a millionth of the range. An experiment is no release, so that its law is asked for, and not what the last bits of
 /// doubles tell of it.
-fn round_mean(mean: f64, draws: &PrivateSelectionEvidence) -> f64 {
+fn round_mean(mean: f64, draws: &AuditedPrivateSelection) -> f64 {
     let grid = widest_range(draws).radius / 1e6;
     (mean / grid).round()
 }
@@ -325,7 +325,7 @@ fn candidate_values(range: MeanInterval, rows: usize, moved: bool) -> Vec<f64> {
 }
 
 /// An attack on one draw: means under two data sets, of which one has all values at the bottom and the other one at the top.
-fn attack_mean(draws: &PrivateSelectionEvidence, claim: Guarantee, attacks: &AttackContext<'_>) -> AuditCheck {
+fn attack_mean(draws: &AuditedPrivateSelection, claim: Guarantee, attacks: &AttackContext<'_>) -> AuditCheck {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("mean {moved}"));
         MechanismOutputs::new(1, (0..MEANS).map(|_| round_mean(draw_mean(draws, moved, &mut stream), draws)).collect())
@@ -335,13 +335,13 @@ fn attack_mean(draws: &PrivateSelectionEvidence, claim: Guarantee, attacks: &Att
 }
 
 /// A CoinPress mean of the values of the candidate with the widest range.
-fn draw_mean(draws: &PrivateSelectionEvidence, moved: bool, stream: &mut Pcg64) -> f64 {
+fn draw_mean(draws: &AuditedPrivateSelection, moved: bool, stream: &mut Pcg64) -> f64 {
     let range = widest_range(draws);
     coinpress_mean(&mut candidate_values(range, draws.rows, moved), range, &draws.shares, stream)
 }
 
 /// An attack on the whole: selections between two candidates whose values differ in one record.
-fn attack_selection(draws: &PrivateSelectionEvidence, claim: Guarantee, attacks: &AttackContext<'_>) -> AuditCheck {
+fn attack_selection(draws: &AuditedPrivateSelection, claim: Guarantee, attacks: &AttackContext<'_>) -> AuditCheck {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("selection {moved}"));
         MechanismOutputs::new(1, (0..SELECTIONS).map(|_| draw_selection(draws, moved, &mut stream)).collect())
@@ -351,7 +351,7 @@ fn attack_selection(draws: &PrivateSelectionEvidence, claim: Guarantee, attacks:
 }
 
 /// One run of the whole mechanism, draws and stop, by the code that releases run. The candidate that is selected, 0 or 1, of which the second one alone has the record that may be moved; -1 for none.
-fn draw_selection(draws: &PrivateSelectionEvidence, moved: bool, stream: &mut Pcg64) -> f64 {
+fn draw_selection(draws: &AuditedPrivateSelection, moved: bool, stream: &mut Pcg64) -> f64 {
     let chosen = draws.selection.select(stream, |stream| -> Result<_, Infallible> {
         let candidate = usize::from(rand::RngExt::random::<bool>(stream));
         Ok(Some((draw_mean(draws, moved && candidate == 1, stream), candidate)))
@@ -371,7 +371,7 @@ fn attack_check(found: f64, claim: Guarantee, what: String) -> AuditCheck {
 
 /// The widest range of a candidate, in which a record moves the most. Noise is scaled by the range, so that it is as good as
 /// another for the proof; rounding and clips show most in it.
-fn widest_range(draws: &PrivateSelectionEvidence) -> MeanInterval {
+fn widest_range(draws: &AuditedPrivateSelection) -> MeanInterval {
     let (centre, radius) =
         draws.ranges.iter().copied().fold((0.0, 0.0), |most, range| if range.1 > most.1 { range } else { most });
     MeanInterval { centre, radius }

@@ -233,8 +233,8 @@ struct NoiseFactors {
 impl NoiseFactors {
     fn whitened(&self, mut columns: FeatureColumns) -> FeatureColumns {
         columns.weighted *= self.bound;
-        self.weighted.half_solve_mut(&mut columns.weighted);
-        self.plain.half_solve_mut(&mut columns.plain);
+        self.weighted.lower_solve_mut(&mut columns.weighted);
+        self.plain.lower_solve_mut(&mut columns.plain);
         columns
     }
 
@@ -251,7 +251,7 @@ impl NoiseFactors {
 
 fn inverse_length(factor: &Cholesky) -> f64 {
     let size = factor.factor().nrows();
-    factor.half_solve(&DMatrix::identity(size, size)).norm()
+    factor.lower_solve(&DMatrix::identity(size, size)).norm()
 }
 
 #[cfg(test)]
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
     use dpgp_accounting::Calibration;
     use dpgp_gp::kernel::Interval;
-    use dpgp_gp::variational::{InducingGrid, covariance_norm_bound};
+    use dpgp_gp::variational::{InducingGrid, squared_kernel_vector_norm_bound};
     use dpgp_mechanisms::{MidpointBounds, NoiseEllipsoid, RecordBounds, SumFeatureMaps};
 
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
@@ -316,7 +316,7 @@ mod tests {
             });
             let midpoints = claimed(inputs, |grid| {
                 let ends = Interval { low: -4.0, high: 4.5 };
-                let square = covariance_norm_bound(&grid.sides[0], 2.0, ends).powi(inputs as i32);
+                let square = squared_kernel_vector_norm_bound(&grid.sides[0], 2.0, ends).powi(inputs as i32);
                 let record = RecordBounds { features: 1.2 * square.sqrt(), target: 2.5 };
                 let square = MidpointBounds::new(grid, record, &domain).sensitivity(3.0).powi(2);
                 let sizes = [grid.covariances().len(), grid.midpoint_bumps().len()];

@@ -11,7 +11,7 @@ use super::interior_point::WeightSolution;
 use super::objective::{LogDetProblem, TraceProblem};
 use super::options::{CloakingOptions, Objective, Solver, WeightProblem};
 use super::release::{CloakingNoise, OptimalityGap, SolvedDesign};
-use dpgp_linalg::{LinalgError, ThinSvd, gram_factor, leading_svd};
+use dpgp_linalg::{LinalgError, ThinSvd, cholesky_of_gram_matrix, leading_svd};
 use dpgp_noise::PrivacyError;
 use dpgp_number::{Count, Positive};
 
@@ -67,7 +67,7 @@ pub fn design_randomised_cloaking_noise(
     options: &CloakingOptions,
     stream: &mut impl Rng,
 ) -> Result<CloakingNoise, PrivacyError> {
-    let reduction = reduce(columns, counts, options.rank_tolerance)?;
+    let reduction = reduce_map_to_rank(columns, counts, options.rank_tolerance)?;
     let problem: Box<dyn WeightProblem> = match options.objective {
         Objective::LogDet => Box::new(LogDetProblem::new(reduction.whitened)),
         Objective::Trace => Box::new(TraceProblem::new(reduction.columns.clone())),
@@ -89,7 +89,7 @@ pub fn design_randomised_cloaking_noise(
     if options.objective == Objective::LogDet {
         root.column_iter_mut().zip(reduction.scale.iter()).for_each(|(mut column, s)| column *= *s);
     }
-    let factor = gram_factor("the noise covariance", &root)?;
+    let factor = cholesky_of_gram_matrix("the noise covariance", &root)?;
     let gap = OptimalityGap { objective: options.objective, before: solution.gap };
     let ReducedMap { basis, columns: reduced, unit, .. } = reduction;
     let design = SolvedDesign { basis, columns: reduced, factor, unit, gap, steps: solution.steps };
@@ -112,7 +112,7 @@ struct ReducedMap {
 
 /// Cuts the SVD of the whole map (t x n), `C = U diag(s) W'`, by the rank rule. It is computed on the distinct
 /// columns scaled by the roots of their counts, which has the same U and s.
-fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<ReducedMap, PrivacyError> {
+fn reduce_map_to_rank(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<ReducedMap, PrivacyError> {
     let svd = leading_svd("C", &scale_columns(columns.clone(), counts, f64::sqrt), NEGLIGIBLE * tolerance)?;
     let rank = numerical_rank(&svd, tolerance);
     if rank == 0 {
@@ -247,7 +247,7 @@ fn column_weights(targets: &[Vec<f64>]) -> Vec<f64> {
 
 /// Up to a constant of the coordinates.
 fn log_det(problem: &dyn WeightProblem, weights: &[f64]) -> Result<f64, LinalgError> {
-    let factor = gram_factor("the noise covariance", &problem.covariance_root(weights)?)?;
+    let factor = cholesky_of_gram_matrix("the noise covariance", &problem.covariance_root(weights)?)?;
     Ok(2.0 * factor.factor().diagonal().iter().map(|entry| entry.abs().ln()).sum::<f64>())
 }
 

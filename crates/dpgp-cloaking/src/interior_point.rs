@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::options::{LeverageEvaluation, WeightProblem};
-use dpgp_linalg::{Cholesky, LinalgError, for_each_piece, transposed_product, transposed_product_into};
+use dpgp_linalg::{Cholesky, LinalgError, for_each_piece_in_parallel, transposed_product, transposed_product_into};
 
 /// Multiplicative steps before Newton's: cheap, monotone, and they find the region of the optimum.
 const WARM_STEPS: usize = 6;
@@ -211,7 +211,7 @@ const PANEL: usize = 64;
 fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
     let size = coordinates.ncols();
     let mut hessian = DMatrix::zeros(size, size);
-    for_each_piece(hessian.as_mut_slice().chunks_mut((PANEL * size).max(1)), |place, panel| {
+    for_each_piece_in_parallel(hessian.as_mut_slice().chunks_mut((PANEL * size).max(1)), |place, panel| {
         let (start, width) = (place * PANEL, panel.len() / size);
         let sums = hessian_columns(coordinates, terms, start, width);
         for (to, from) in panel.chunks_exact_mut(size).zip(sums.column_iter()) {

@@ -4,7 +4,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::options::{LeverageEvaluation, WeightProblem};
-use dpgp_linalg::{Cholesky, LinalgError, RightSvd, add_outer_lower, gram_factor, right_svd, transposed_product};
+use dpgp_linalg::{
+    Cholesky, LinalgError, RightSvd, add_outer_lower, cholesky_of_gram_matrix, right_svd, transposed_product,
+};
 
 /// Where `exp(-t s)` has died out: what is left out of a sum `x sum w exp(-t x)` by it is below the sum of the terms with `t x > 10`,
 /// each of `step t x exp(-t x)`: 7e-4.
@@ -31,7 +33,7 @@ impl TraceProblem {
     /// The singular values and right vectors of `V^(1/2) B'` (k x r), which are those of M.
     fn decompose(&self, weights: &[f64]) -> Result<RightSvd, LinalgError> {
         // By factors alone: forming M^2 = B V B' would square the condition number.
-        let factor = gram_factor("B V B'", &weight_columns(&self.columns, weights).transpose())?;
+        let factor = cholesky_of_gram_matrix("B V B'", &weight_columns(&self.columns, weights).transpose())?;
         right_svd("V^(1/2) B'", &factor.factor().transpose())
     }
 }
@@ -131,7 +133,7 @@ impl LogDetProblem {
         add_outer_lower(&mut formed, weight_columns(&self.columns, weights).as_slice());
         match Cholesky::without_jitter("W V W'", &formed) {
             Ok(factor) if diagonal_ratio(&factor) <= WELL_CONDITIONED => Ok(factor),
-            _ => gram_factor("W V W'", &self.covariance_root(weights)?),
+            _ => cholesky_of_gram_matrix("W V W'", &self.covariance_root(weights)?),
         }
     }
 }
@@ -152,7 +154,7 @@ impl WeightProblem for LogDetProblem {
     }
 
     fn evaluate(&self, weights: &[f64]) -> Result<LeverageEvaluation, LinalgError> {
-        let coordinates = self.factor(weights)?.half_solve(&self.columns);
+        let coordinates = self.factor(weights)?.lower_solve(&self.columns);
         let leverages = coordinates.column_iter().map(|z| z.norm_squared()).collect();
         Ok(LeverageEvaluation { leverages, coordinates, spectrum: Vec::new() })
     }

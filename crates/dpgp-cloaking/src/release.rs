@@ -98,7 +98,7 @@ impl CloakingNoise {
         // The last check is on the very matrices that will be sampled with, after all scaling: whatever went wrong before, a
         // design that does not cover its columns is refused here.
         let (columns, factor) = (columns * unit, factor.scaled(unit));
-        let whitened = factor.half_solve(&columns);
+        let whitened = factor.lower_solve(&columns);
         let sensitivity = largest_column_norm(&whitened);
         if !is_valid_sensitivity(sensitivity) || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
             return Err(PrivacyError::NotCovered { sensitivity });
@@ -112,7 +112,7 @@ impl CloakingNoise {
     ///
     /// # Errors
     /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`CloakingNoise`].
-    pub(super) fn of_strategy(
+    pub(super) fn from_strategy(
         estimator: &DMatrix<f64>,
         strategy: &DMatrix<f64>,
         steps: usize,
@@ -189,7 +189,7 @@ fn scale_to_unit_leverage(factor: &Cholesky, columns: &DMatrix<f64>) -> Cholesky
 
 /// `max_i |L^-1 c_i|`.
 fn largest_whitened_norm(factor: &Cholesky, columns: &DMatrix<f64>) -> f64 {
-    largest_column_norm(&factor.half_solve(columns))
+    largest_column_norm(&factor.lower_solve(columns))
 }
 
 /// The length of the longest column.
@@ -206,13 +206,13 @@ mod tests {
     fn a_strategy_is_scaled_and_its_predictions_are_not() {
         let strategy = DMatrix::from_row_slice(2, 2, &[3.0, 0.0, 4.0, 1.0]);
         let estimator = DMatrix::from_row_slice(1, 2, &[1.0, 2.0]);
-        let cloak = CloakingNoise::of_strategy(&estimator, &strategy, 7).unwrap();
+        let cloak = CloakingNoise::from_strategy(&estimator, &strategy, 7).unwrap();
         assert!((cloak.released_mean_map() - DMatrix::from_row_slice(1, 2, &[11.0, 2.0])).amax() < 1e-12);
         assert!(cloak.sensitivity <= 1.0 && cloak.sensitivity > 1.0 - 2.0 * MARGIN);
         // The longest column was 5 long.
         assert!((cloak.noise_map() - 5.0 * &estimator).amax() < 1e-10, "{}", cloak.noise_map());
         assert!((cloak.standard_deviations()[0] - 125f64.sqrt()).abs() < 1e-9 && cloak.steps == 7);
-        assert!(CloakingNoise::of_strategy(&estimator, &DMatrix::zeros(2, 2), 0).is_err());
+        assert!(CloakingNoise::from_strategy(&estimator, &DMatrix::zeros(2, 2), 0).is_err());
     }
 
     /// A diagonal factor of 2 and 1: the mean variance is 5/2.

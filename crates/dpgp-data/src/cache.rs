@@ -417,7 +417,7 @@ pub(super) fn acquire_file_lock(path: &Path) -> Result<Option<File>, DataError> 
     }
 }
 
-/// Told how a download goes. One file at a time.
+/// Receives the progress of downloads, one file at a time, and notes for the user.
 pub trait Progress: Send + Sync {
     /// A transfer of `file` begins; `total` bytes will come, if that is known. A retry begins again.
     fn start(&self, file: &str, total: Option<u64>);

@@ -15,7 +15,7 @@ use super::rows::{is_cloud_address, strip_access_keys};
 use super::table_error::TableError;
 use dpgp_fs::{is_outside_folder, resolve_links};
 
-/// Any failure of the data room.
+/// Any failure of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// No dataset has this name.
@@ -116,7 +116,7 @@ pub enum DataError {
         source: io::Error,
     },
     /// A folder or a pattern leads to no file.
-    #[error("no row files found at {}: a folder must contain .parquet, .csv, .tsv, .csv.gz or .tsv.gz files; a pattern must match files (quote it, so that the shell does not expand it)", name.display())]
+    #[error("no data files found at {}: a folder must contain .parquet, .csv, .tsv, .csv.gz or .tsv.gz files; a pattern must match files (quote it, so that the shell does not expand it)", name.display())]
     NoRowFiles {
         /// As it was named.
         name: PathBuf,

@@ -229,7 +229,7 @@ impl Download<'_> {
         }
     }
 
-    /// Whether the part is whole and right. A wrong one is dropped.
+    /// Returns the stamp of a part that is complete and correct. Clears a part with wrong contents, and keeps one that is too short.
     fn verify_part(&self, announced: Option<u64>, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
         let received = part.bytes();
         if let Some(expected) = announced.or_else(|| self.expected_bytes()).filter(|&bytes| received < bytes) {

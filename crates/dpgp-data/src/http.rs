@@ -80,7 +80,7 @@ impl HttpResponse {
     }
 }
 
-/// `https`, or `http` to this machine; without a user, who could look like a host.
+/// Whether a URL is `https`, or `http` to this machine, and names no user, who could look like a host.
 pub(super) fn is_safe_url(text: &str) -> bool {
     // What the parser takes away or adds, such as spaces, has no place in a manifest.
     if !text.starts_with("https://") && !text.starts_with(PLAIN) {
@@ -111,7 +111,7 @@ enum NetworkReach {
     Anywhere,
 }
 
-/// Fails for an address that may not be asked, judged by its text alone.
+/// Fails for an address that may not be contacted, judged by its text alone.
 pub(super) fn ensure_url_allowed(url: &str, options: &FetchOptions) -> Result<(), FetchError> {
     NetworkReach::from_options(options).ensure_url_allowed(url)
 }
@@ -121,7 +121,7 @@ impl NetworkReach {
         if options.local_urls { Self::Anywhere } else { Self::Internet }
     }
 
-    /// Whether an address may be asked, judged by its text alone; names are checked when they are resolved.
+    /// Fails for an address that may not be contacted, judged by its text alone; names are checked when they are resolved.
     fn ensure_url_allowed(self, text: &str) -> Result<(), FetchError> {
         if !is_safe_url(text) {
             return Err(FetchError::Insecure);
@@ -138,7 +138,7 @@ fn has_public_host(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     match host.trim_matches(['[', ']']).parse() {
-        Ok(number) => is_public(number),
+        Ok(number) => is_public_ip(number),
         Err(_) => {
             host != "localhost" && !host.ends_with(".localhost") && !proxy_hosts().iter().any(|proxy| proxy == host)
         }
@@ -156,7 +156,7 @@ impl Resolve for PublicResolver {
 
 fn resolve_public_host(name: &str) -> Result<Addrs, Box<dyn Error + Send + Sync>> {
     let found: Vec<SocketAddr> = (name, 0).to_socket_addrs()?.collect();
-    let all_public = found.iter().map(SocketAddr::ip).all(is_public);
+    let all_public = found.iter().map(SocketAddr::ip).all(is_public_ip);
     if all_public || proxy_hosts().iter().any(|proxy| proxy == name) {
         return Ok(Box::new(found.into_iter()));
     }
@@ -199,7 +199,7 @@ fn transport_error(error: impl Error + Send + Sync + 'static) -> FetchError {
     find_refused_address(&error).unwrap_or_else(|| FetchError::Transport(Box::new(error)))
 }
 
-/// Our own refusal of an address, among the causes of an error.
+/// Finds our own refusal of an address among the causes of an error.
 fn find_refused_address(error: &(dyn Error + 'static)) -> Option<FetchError> {
     match error.downcast_ref() {
         Some(FetchError::Insecure) => Some(FetchError::Insecure),
@@ -218,7 +218,7 @@ fn is_timeout(error: &(dyn Error + 'static)) -> bool {
 
 /// Whether an address is one of the internet: not of this machine, of a network of its own, of a link (where machines in clouds are
 /// told their secrets), or of no use to a server.
-fn is_public(address: IpAddr) -> bool {
+fn is_public_ip(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
@@ -314,7 +314,7 @@ mod tests {
             ("fec0::1", false),
             ("ff02::1", false),
         ] {
-            assert_eq!(is_public(text.parse().unwrap()), public, "{text}");
+            assert_eq!(is_public_ip(text.parse().unwrap()), public, "{text}");
         }
     }
 }

@@ -134,11 +134,11 @@ impl fmt::Display for NumberError {
             Self::Comma => "a number with a comma; use a point for decimals, and no thousands separators",
             Self::Thousands => "a number with commas as thousands separators; remove them",
             Self::PointThousands => "a number with points as thousands separators; remove them",
-            Self::Currency => "a number with a currency; remove the currency",
+            Self::Currency => "a number with a currency symbol; remove the symbol",
             Self::Percent => "a number with a percent sign; remove the sign",
-            Self::Unit => "a number followed by a word, perhaps a unit; remove the word",
+            Self::Unit => "a number followed by text, such as a unit; remove the text",
             Self::Nothing => {
-                "an unknown word for a missing value; leave the cell empty, or use NA, NaN or \
+                "an unknown code for a missing value; leave the cell empty, or use NA, NaN or \
              null"
             }
             Self::Time => "a date or a time; use a number of days, hours or seconds",

@@ -11,15 +11,15 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|candidate| {
             let lowered = candidate.to_lowercase();
             let edits = lowered.chars().count().abs_diff(wanted.chars().count());
-            plausible(edits, &wanted, &lowered)
+            is_close_enough(edits, &wanted, &lowered)
         })
         .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|(edits, candidate)| plausible(*edits, &wanted, &candidate.to_lowercase()))
+        .filter(|(edits, candidate)| is_close_enough(*edits, &wanted, &candidate.to_lowercase()))
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
 }
 
-fn plausible(edits: usize, wanted: &str, candidate: &str) -> bool {
+fn is_close_enough(edits: usize, wanted: &str, candidate: &str) -> bool {
     let letters = wanted.chars().count().max(candidate.chars().count());
     let shorter = wanted.len().min(candidate.len());
     let is_start = candidate.starts_with(wanted) || wanted.starts_with(candidate);

@@ -1,5 +1,4 @@
-//! Generated data: half circles, a damped oscillation, spiral arms, diagonal stripes, and trips of a bike
-//! share.
+//! Generated data: half circles, a damped oscillation, spiral arms, diagonal bands, and trips of a bike share.
 
 use std::f64::consts::{PI, TAU};
 
@@ -23,7 +22,7 @@ const RADIUS: f64 = 0.8;
 /// Points of two classes (0 and 1, with equal probability) on two half circles of radius 0.8 that hold each
 /// other, the upper one centred at (-0.4, -0.2) and the lower one at (0.4, 0.2), plus `N(0, noise^2)` in either
 /// coordinate: within the square of side 2.4 around the origin but for the noise.
-pub fn moons(points: usize, noise: f64, rng: &mut impl Rng) -> SyntheticRows {
+pub fn generate_moons(points: usize, noise: f64, rng: &mut impl Rng) -> SyntheticRows {
     let mut rows = SyntheticRows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let lower = rng.random::<f64>() < 0.5;
@@ -45,7 +44,7 @@ const HALF_WIDTH: f64 = 4.0;
 
 /// Training points with `x ~ U(-4, 4)` and `y = sin(2 x) / (2 x) + N(0, noise^2)`; then `grid` test points at
 /// equal distances from -4 to 4, with noise, and the same without. Source: Honkela 2021, Section 6.1.
-pub fn sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> SyntheticRows {
+pub fn generate_sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> SyntheticRows {
     let mut rows = SyntheticRows { inputs: vec![Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let x = HALF_WIDTH * (2.0 * rng.random::<f64>() - 1.0);
@@ -78,7 +77,7 @@ const TURNS: f64 = 0.35;
 /// Points of as many classes as there are arms, with equal probabilities. Along an arm the distance from the
 /// origin grows evenly from 0.15 to 1 over 0.35 turns; arms differ by a rotation. `N(0, noise^2)` is added to
 /// either coordinate.
-pub fn spirals(points: usize, arms: usize, noise: f64, rng: &mut impl Rng) -> SyntheticRows {
+pub fn generate_spirals(points: usize, arms: usize, noise: f64, rng: &mut impl Rng) -> SyntheticRows {
     let mut rows = SyntheticRows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let arm = rng.random_range(0..arms);
@@ -104,7 +103,7 @@ const STRIPE: f64 = 5.0;
 /// equal squares, with their true classes.
 ///
 /// With u uniform, `x2 = 10 (1 - sqrt(u))` has the density `(10 - x2) / 50`.
-pub fn stripes(points: usize, flips: f64, grid: usize, rng: &mut impl Rng) -> SyntheticRows {
+pub fn generate_stripes(points: usize, flips: f64, grid: usize, rng: &mut impl Rng) -> SyntheticRows {
     let mut rows = SyntheticRows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let x = [SIDE * rng.random::<f64>(), SIDE * (1.0 - rng.random::<f64>().sqrt())];
@@ -175,7 +174,7 @@ mod tests {
 
     #[test]
     fn points_lie_on_their_half_circle() {
-        let rows = moons(500, 0.0, &mut Pcg64::from_seed([1; 32]));
+        let rows = generate_moons(500, 0.0, &mut Pcg64::from_seed([1; 32]));
         for i in 0..500 {
             let sign = 1.0 - 2.0 * rows.targets[i];
             let (x, y) = (rows.inputs[0][i] + 0.4 * sign, rows.inputs[1][i] + 0.2 * sign);
@@ -187,7 +186,7 @@ mod tests {
 
     #[test]
     fn training_rows_then_noisy_then_true_ones() {
-        let rows = sinc(4000, 0.1, 9, &mut Pcg64::from_seed([1; 32]));
+        let rows = generate_sinc(4000, 0.1, 9, &mut Pcg64::from_seed([1; 32]));
         assert_eq!((rows.inputs[0].len(), rows.targets.len()), (4018, 4018));
         let residual = |i: usize| rows.targets[i] - sinc_value(rows.inputs[0][i]);
         let sd = ((0..4000).map(|i| residual(i).powi(2)).sum::<f64>() / 4000.0).sqrt();
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_angle_follows_from_class_and_distance() {
-        let rows = spirals(600, 3, 0.0, &mut Pcg64::from_seed([1; 32]));
+        let rows = generate_spirals(600, 3, 0.0, &mut Pcg64::from_seed([1; 32]));
         for i in 0..600 {
             let (x, y) = (rows.inputs[0][i], rows.inputs[1][i]);
             let turns = TURNS * (x.hypot(y) - RADII.0) / (RADII.1 - RADII.0) + rows.targets[i] / 3.0;
@@ -216,7 +215,7 @@ mod tests {
 
     #[test]
     fn stripes_are_as_described() {
-        let rows = stripes(4000, 0.05, 10, &mut Pcg64::from_seed([3; 32]));
+        let rows = generate_stripes(4000, 0.05, 10, &mut Pcg64::from_seed([3; 32]));
         let test = &rows.targets[4000..];
         assert_eq!((test.len(), test.iter().sum::<f64>()), (100, 50.0));
         let flipped =

@@ -223,7 +223,7 @@ impl Table {
     ) -> Result<(), DataError> {
         let missing = self.missing_mask(column, expected)?;
         let first = missing.iter().position(|missing| *missing);
-        first.map_or(Ok(()), |row| Err(self.bad_cell(column, row, reason.clone())))
+        first.map_or(Ok(()), |row| Err(self.bad_cell_error(column, row, reason.clone())))
     }
 
     /// The cells of a column as numbers.
@@ -233,7 +233,7 @@ impl Table {
     pub fn numeric_column(&self, column: &str) -> Result<Vec<f64>, DataError> {
         let mut numbers = Vec::with_capacity(self.rows());
         let found = append_numbers(self.column(column)?, MissingCellPolicy::Refuse, &mut numbers);
-        found.map_err(|bad| self.bad_cell(column, bad.row, bad.problem))?;
+        found.map_err(|bad| self.bad_cell_error(column, bad.row, bad.problem))?;
         Ok(numbers)
     }
 
@@ -356,7 +356,7 @@ impl Table {
             if let Some(word) = cell_to_text(&cell)
                 && keys.insert(word, row as IdxSize).is_some()
             {
-                return Err(other.bad_cell(key, row, TableCellError::RepeatedKey));
+                return Err(other.bad_cell_error(key, row, TableCellError::RepeatedKey));
             }
         }
         let rows = self.cells_as(column, |cell| Ok(cell.and_then(|cell| keys.get(cell).copied())))?;
@@ -380,10 +380,10 @@ impl Table {
         read: impl Fn(&AnyValue<'_>) -> Result<T, TableCellError>,
     ) -> Result<Vec<T>, DataError> {
         let cells = self.column(column)?.iter().enumerate();
-        cells.map(|(row, cell)| read(&cell).map_err(|problem| self.bad_cell(column, row, problem))).collect()
+        cells.map(|(row, cell)| read(&cell).map_err(|problem| self.bad_cell_error(column, row, problem))).collect()
     }
 
-    fn bad_cell(&self, column: &str, row: usize, problem: TableCellError) -> DataError {
+    fn bad_cell_error(&self, column: &str, row: usize, problem: TableCellError) -> DataError {
         let (line, column) = (self.lines[row], column.to_owned());
         DataError::from_table_error(&self.file, TableError::Cell { unit: self.unit, line, column, problem })
     }

@@ -12,7 +12,7 @@ use super::table_error::TableCellError;
 /// | column | what |
 /// |---|---|
 /// | `start_station`, `end_station` | station ids |
-/// | `start_latitude`, `start_longitude`, `end_latitude`, `end_longitude` | degrees |
+/// | `start_latitude`, `start_longitude`, `end_latitude`, `end_longitude` | in ° |
 /// | `east`, `north` | from the start to the end, in kilometres |
 /// | `hour_of_week`, `hour_of_day` | start of the trip, in hours since Monday 0:00 and since midnight |
 /// | `duration`, `minutes`, `hours` | seconds, and the same in minutes and hours |
@@ -58,7 +58,7 @@ impl TripTable {
             true => table.cells_as("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
             false => table.numeric_column("subscriber")?,
         };
-        let [east, north] = displacements(&table)?;
+        let [east, north] = trip_displacements_km(&table)?;
         let columns = [
             ("east", east),
             ("north", north),
@@ -92,10 +92,10 @@ impl TripTable {
 /// Kilometres of a degree of latitude on a sphere with the mean radius of the earth.
 const DEGREE: f64 = 6371.0 * std::f64::consts::PI / 180.0;
 
-/// How far to the east and to the north each trip leads, on the plane that touches the sphere halfway.
-fn displacements(table: &Table) -> Result<[Vec<f64>; 2], DataError> {
-    let (from_x, to_x) = (degrees(table, "start_longitude")?, degrees(table, "end_longitude")?);
-    let (from_y, to_y) = (degrees(table, "start_latitude")?, degrees(table, "end_latitude")?);
+/// The kilometres from start to end of each trip, to the east and to the north, on the plane that touches the sphere halfway.
+fn trip_displacements_km(table: &Table) -> Result<[Vec<f64>; 2], DataError> {
+    let (from_x, to_x) = (read_degrees_or_nan(table, "start_longitude")?, read_degrees_or_nan(table, "end_longitude")?);
+    let (from_y, to_y) = (read_degrees_or_nan(table, "start_latitude")?, read_degrees_or_nan(table, "end_latitude")?);
     let (mut east, mut north) = (Vec::with_capacity(table.rows()), Vec::with_capacity(table.rows()));
     for row in 0..table.rows() {
         let halfway = 0.5 * (from_y[row] + to_y[row]).to_radians();
@@ -105,8 +105,8 @@ fn displacements(table: &Table) -> Result<[Vec<f64>; 2], DataError> {
     Ok([east, north])
 }
 
-/// The numbers of a column; none is an error only where it is used.
-fn degrees(table: &Table, column: &str) -> Result<Vec<f64>, DataError> {
+/// Reads a column of coordinates. A cell that is missing or no number becomes NaN, which fails only where it is used.
+fn read_degrees_or_nan(table: &Table, column: &str) -> Result<Vec<f64>, DataError> {
     table.cells_as(column, |cell| Ok(cell.and_then(|cell| cell.trim().parse().ok()).unwrap_or(f64::NAN)))
 }
 
@@ -162,7 +162,7 @@ mod tests {
             let (a, b) = (long.table.numeric_column(column).unwrap(), short.table.numeric_column(column).unwrap());
             assert_eq!(a[0], b[0], "{column}");
         }
-        // A quarter of a degree of latitude, and half a degree of longitude at 40.625 degrees.
+        // A quarter of a degree of latitude, and half a degree of longitude at latitude 40.625.
         let [east, north] = ["east", "north"].map(|name| short.table.numeric_column(name).unwrap()[0]);
         assert!((north - 27.799).abs() < 1e-3 && (east + 42.198).abs() < 1e-2, "{east} {north}");
         assert_eq!(short.table.numeric_column("end_latitude").unwrap(), [40.75, 40.5]);

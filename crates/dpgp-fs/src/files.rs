@@ -12,8 +12,8 @@ use tempfile::{Builder, NamedTempFile};
 use super::disk;
 use super::way::no_follow_options;
 
-/// The folder that a path names a file in.
-pub fn folder_of(path: &Path) -> &Path {
+/// The folder of a file; `.` for a bare name.
+pub fn parent_or_current_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -22,16 +22,16 @@ pub fn folder_of(path: &Path) -> &Path {
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`] with the folder that is missing.
-pub fn existing_folder_of(path: &Path) -> Result<&Path> {
-    let folder = folder_of(path);
+pub fn existing_parent_folder(path: &Path) -> Result<&Path> {
+    let folder = parent_or_current_folder(path);
     if folder.is_dir() {
         return Ok(folder);
     }
     Err(Error::new(ErrorKind::NotFound, format!("the folder {} does not exist", folder.display())))
 }
 
-/// A name with something after it.
-pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
+/// Appends `ending` to a path, after any extension that it has.
+pub fn append_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
@@ -81,7 +81,7 @@ pub fn write_file_atomically(path: &Path, write: impl FnOnce(&File) -> Result<()
 }
 
 fn write_and_rename(readers: ReadAccess, path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
-    let file = temporary_file(existing_folder_of(path)?, ReadAccess::Holder.mode())?;
+    let file = temporary_file(existing_parent_folder(path)?, ReadAccess::Holder.mode())?;
     write(file.as_file())?;
     if readers == ReadAccess::All {
         make_readable_by_all(file.as_file())?;
@@ -149,7 +149,7 @@ impl NewFile {
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        let file = disk::create(existing_folder_of(&path)?, readers.mode())?;
+        let file = disk::create(existing_parent_folder(&path)?, readers.mode())?;
         Ok(Self { path, contents: NewContents::File(file) })
     }
 

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use super::folder_of;
+use super::parent_or_current_folder;
 
 /// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, broken or not: whoever made the
 /// link could choose where files are written and replaced. Missing names are not links.
@@ -48,7 +48,7 @@ fn link_error(path: &Path) -> Error {
 /// # Errors
 /// The I/O error.
 pub fn read_unlinked_text(path: &Path) -> Result<String> {
-    if path.is_symlink() && is_outside_folder(folder_of(path), path) {
+    if path.is_symlink() && is_outside_folder(parent_or_current_folder(path), path) {
         return Err(Error::other("it is a link to a place outside its folder, so dpgp does not read it"));
     }
     std::fs::read_to_string(path)

@@ -196,7 +196,7 @@ impl ModelAveragedPosterior {
     fn log_evidence(&self, choice: HyperparameterChoice, released: &DMatrix<f64>) -> Result<f64, LinalgError> {
         let factor = Cholesky::new("the covariance of the release", &self.release_covariance(choice))?;
         let log_determinant: f64 = factor.factor().diagonal().iter().map(|entry| entry.ln()).sum();
-        Ok(-log_determinant - 0.5 * factor.half_solve(released).norm_squared())
+        Ok(-log_determinant - 0.5 * factor.lower_solve(released).norm_squared())
     }
 
     fn posterior_for_choice(
@@ -211,8 +211,8 @@ impl ModelAveragedPosterior {
             Cholesky::new("the covariance of the release without its noise", &self.signal_covariance(choice))?;
         let mean = transposed_product(&cross, &with.solve(released)).column(0).into_owned();
         let latent =
-            WeightedNormals { weight, mean, variance: self.posterior_variances(choice, &with.half_solve(&cross)) };
-        let without_noise = self.posterior_variances(choice, &without.half_solve(&cross));
+            WeightedNormals { weight, mean, variance: self.posterior_variances(choice, &with.lower_solve(&cross)) };
+        let without_noise = self.posterior_variances(choice, &without.lower_solve(&cross));
         Ok(AveragedMixtureMember { latent, without_noise, noise: choice.noise })
     }
 

@@ -62,7 +62,7 @@ impl BinnedCovarianceFamily {
     pub fn variance(&self, logs: &[f64], points: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
         let cholesky = Cholesky::new("K + sigma^2 I", &self.covariance(logs))?;
         let kernel = self.kernel(logs);
-        let explained = cholesky.half_solve(&kernel.cross_covariance(points, &self.bins).transpose());
+        let explained = cholesky.lower_solve(&kernel.cross_covariance(points, &self.bins).transpose());
         // Close to the bins the difference may round to less than zero.
         let left = explained.column_iter().map(|column| (kernel.variance - column.norm_squared()).max(0.0));
         Ok(DVector::from_iterator(points.nrows(), left))

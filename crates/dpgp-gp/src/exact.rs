@@ -99,7 +99,7 @@ impl<'a> ExactRegression<'a> {
                 remaining_variances(self.kernel, test, system.quadratic_forms(&cross).into_iter())
             }
             TrainingCovarianceFactor::Factorised(cholesky) => {
-                cholesky.half_solve_mut(&mut cross);
+                cholesky.lower_solve_mut(&mut cross);
                 unexplained_variances(self.kernel, test, &cross)
             }
         }
@@ -188,9 +188,12 @@ impl LowRankCovariance {
         if n < MANY || noise_variance <= LEAST_NOISE * trace {
             return Ok(None);
         }
-        let Some(factor) =
-            low_rank_factor(&diagonal, |j, out| write_column(kernel, training, j, out), ROUNDING * trace, n / SHARE)
-        else {
+        let Some(factor) = low_rank_factor(
+            &diagonal,
+            |j, out| write_kernel_column(kernel, training, j, out),
+            ROUNDING * trace,
+            n / SHARE,
+        ) else {
             return Ok(None);
         };
         let mut inner = transposed_product(&factor, &factor);
@@ -219,7 +222,7 @@ impl LowRankCovariance {
 }
 
 /// Column j of K between the training inputs.
-fn write_column(kernel: &dyn Kernel, training: &DMatrix<f64>, j: usize, out: &mut [f64]) {
+fn write_kernel_column(kernel: &dyn Kernel, training: &DMatrix<f64>, j: usize, out: &mut [f64]) {
     out.copy_from_slice(kernel.matrix(training, &training.rows(j, 1).into_owned()).as_slice());
 }
 

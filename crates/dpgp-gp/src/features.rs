@@ -68,8 +68,8 @@ pub fn inducing_input_features(
     let mut k_mm = kernel.matrix(inducing, inducing);
     (0..k_mm.nrows()).for_each(|i| k_mm[(i, i)] += jitter);
     let factor = Cholesky::new("K_MM", &k_mm)?;
-    let at_training = factor.half_solve(&kernel.matrix(inducing, training)).transpose();
-    let at_test = factor.half_solve(&kernel.matrix(inducing, test));
+    let at_training = factor.lower_solve(&kernel.matrix(inducing, training)).transpose();
+    let at_test = factor.lower_solve(&kernel.matrix(inducing, test));
     let residual = unexplained_variances(kernel, test, &at_test);
     let jitter = jitter + factor.jitter();
     Ok(KernelFeatures { training: at_training, test: at_test.transpose(), residual, jitter })

@@ -85,15 +85,15 @@ impl<'a> FitcRegression<'a> {
     /// The map of [`fitc_prediction_map`] to test inputs (t x d).
     pub fn prediction_map(&self, test: &DMatrix<f64>) -> PredictionMap {
         let FitcFactors { k_mm, scaled, a } = &self.factors;
-        let left = k_mm.half_solve(&self.kernel.matrix(self.inducing, test));
+        let left = k_mm.lower_solve(&self.kernel.matrix(self.inducing, test));
         PredictionMap::new(&(left.transpose() * a.solve(scaled)), self.training).with_jitter(k_mm.jitter())
     }
 
     /// The variances of [`fitc_variance`] at test inputs (t x d), in squared units of the target.
     pub fn variance(&self, test: &DMatrix<f64>) -> Vec<f64> {
         let FitcFactors { k_mm, a, .. } = &self.factors;
-        let u = k_mm.half_solve(&self.kernel.matrix(self.inducing, test));
-        let kept = a.half_solve(&u);
+        let u = k_mm.lower_solve(&self.kernel.matrix(self.inducing, test));
+        let kept = a.lower_solve(&u);
         let beyond = unexplained_variances(self.kernel, test, &u).into_iter().zip(kept.column_iter());
         beyond.map(|(variance, column)| variance + column.norm_squared()).collect()
     }
@@ -115,7 +115,7 @@ impl FitcFactors {
     ) -> Result<Self, LinalgError> {
         let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
         let k_mm = ensure_negligible_jitter("K_MM", k_mm, noise_variance)?;
-        let v = k_mm.half_solve(&kernel.matrix(inducing, training));
+        let v = k_mm.lower_solve(&kernel.matrix(inducing, training));
         let mut scaled = v.clone();
         for (i, k_nn) in kernel.diagonal(training).into_iter().enumerate() {
             // Zero at an inducing input, where rounding may leave less than that.

@@ -35,7 +35,7 @@ pub fn kmeans(inputs: &DMatrix<f64>, options: KMeansOptions, rng: &mut impl Rng)
     if best.len() > options.centres {
         let mut least = f64::INFINITY;
         for _ in 0..options.restarts.max(1) {
-            let centres = lloyd(&points, seeds(&points, options.centres, rng), options.steps);
+            let centres = run_lloyd_steps(&points, seeds(&points, options.centres, rng), options.steps);
             let inertia: f64 = points.iter().map(|p| nearest(p, &centres).1).sum();
             if inertia < least {
                 (least, best) = (inertia, centres);
@@ -84,7 +84,7 @@ fn seeds(points: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>>
 }
 
 /// Lloyd's steps: points to their nearest centres, centres to the means of their points. The inertia never rises.
-fn lloyd(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<Vec<f64>> {
+fn run_lloyd_steps(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<Vec<f64>> {
     let mut assignment = vec![usize::MAX; points.len()];
     for _ in 0..steps {
         let next: Vec<usize> = points.iter().map(|p| nearest(p, &centres).0).collect();
@@ -92,14 +92,14 @@ fn lloyd(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<V
             break;
         }
         assignment = next;
-        move_to_means(points, &assignment, &mut centres);
+        move_centres_to_means(points, &assignment, &mut centres);
     }
     centres
 }
 
 /// Moves each centre to the mean of its points; a centre without points stays where it is. One pass over the points, which of images
 /// are far more than a cache holds.
-fn move_to_means(points: &[Vec<f64>], assignment: &[usize], centres: &mut [Vec<f64>]) {
+fn move_centres_to_means(points: &[Vec<f64>], assignment: &[usize], centres: &mut [Vec<f64>]) {
     let mut members = vec![0usize; centres.len()];
     for (point, centre) in points.iter().zip(assignment) {
         if members[*centre] == 0 {

@@ -99,7 +99,7 @@ const STILL: f64 = 1e-14;
 /// # Errors
 /// [`LinalgError`] as [`NewtonStep::from_latent_values`].
 pub fn latent_variance(features: &KernelFeatures, latent: &DVector<f64>) -> Result<Vec<f64>, LinalgError> {
-    let explained = factorise_curvature(&features.training, latent)?.half_solve(&features.test.transpose());
+    let explained = factorise_curvature(&features.training, latent)?.lower_solve(&features.test.transpose());
     let with_rest = explained.column_iter().zip(&features.residual);
     Ok(with_rest.map(|(column, left)| column.norm_squared() + left).collect())
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use dpgp_linalg::{Cholesky, LinalgError, gram_factor};
+use dpgp_linalg::{Cholesky, LinalgError, cholesky_of_gram_matrix};
 
 /// `mean = C y` with `C` (t x n), stored once for each distinct input: equal inputs have equal
 /// columns, so `C` is the (t x k) matrix of its distinct columns and a group number for each row.
@@ -149,7 +149,7 @@ pub fn polynomial_prediction_map(
 ) -> Result<PredictionMap, LinalgError> {
     let x = design(degree, training);
     // By QR: monomials of high degree are nearly dependent, and `X'X` would square their condition.
-    let normal = ensure_full_rank(gram_factor("X'X", &x)?)?;
+    let normal = ensure_full_rank(cholesky_of_gram_matrix("X'X", &x)?)?;
     let c = design(degree, test) * normal.solve(&x.transpose());
     Ok(PredictionMap::new(&c, training))
 }

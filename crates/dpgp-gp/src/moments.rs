@@ -34,19 +34,19 @@ pub struct PriorMoments {
 /// `m_u m_v k(x_u, x_v)` and a variance `m_u sigma^2` of their own.
 ///
 /// ```
-/// use dpgp_gp::{exact_prediction_map, exact_moments};
+/// use dpgp_gp::{exact_prediction_map, exact_prior_moments};
 /// use dpgp_gp::kernel::ExponentiatedQuadratic;
 /// use nalgebra::DMatrix;
 ///
 /// // Two rows at one input: their sum has the variance 2^2 3 + 2 1, and 2 3 in common with the value there.
 /// let (kernel, input) = (ExponentiatedQuadratic::isotropic(3.0, 1.0), DMatrix::from_element(2, 1, 0.5));
 /// let point = DMatrix::from_element(1, 1, 0.5);
-/// let moments = exact_moments(&kernel, 1.0, &input, &point, &exact_prediction_map(&kernel, 1.0, &input, &point)?);
+/// let moments = exact_prior_moments(&kernel, 1.0, &input, &point, &exact_prediction_map(&kernel, 1.0, &input, &point)?);
 /// assert!((moments.cross[0] - 6.0).abs() < 1e-12 && (moments.variances[0] - 3.0).abs() < 1e-12);
 /// assert!((moments.shared.largest_variance() + moments.own[0] - 14.0).abs() < 1e-12);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
-pub fn exact_moments(
+pub fn exact_prior_moments(
     kernel: &dyn Kernel,
     noise_variance: f64,
     training: &DMatrix<f64>,
@@ -59,7 +59,7 @@ pub fn exact_moments(
     scale_columns(&mut cross, &counts);
     let mut own: Vec<f64> = counts.iter().map(|m| m * noise_variance).collect();
     let sums = GroupSumCovariance { kernel, inputs: &inputs, counts: &counts };
-    let shared = factor_group_covariance(&sums, counts.len() / SHARE, &mut own);
+    let shared = compress_group_sum_covariance(&sums, counts.len() / SHARE, &mut own);
     PriorMoments { cross, own, shared: Arc::new(shared), variances: kernel.diagonal(test) }
 }
 
@@ -68,7 +68,7 @@ pub fn exact_moments(
 ///
 /// # Errors
 /// [`LinalgError`] if the covariance of the inducing inputs cannot be factorised.
-pub fn fitc_moments(
+pub fn fitc_prior_moments(
     kernel: &dyn Kernel,
     noise_variance: f64,
     inducing: &DMatrix<f64>,
@@ -79,12 +79,12 @@ pub fn fitc_moments(
     let inputs = map.select_distinct_columns(&training.transpose()).transpose();
     let counts = targets_per_column(map);
     let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
-    let mut shared = k_mm.half_solve(&kernel.matrix(inducing, &inputs));
+    let mut shared = k_mm.lower_solve(&kernel.matrix(inducing, &inputs));
     let alone = kernel.diagonal(&inputs).into_iter().zip(shared.column_iter()).zip(&counts);
     // Zero at an inducing input, where rounding may leave less than that.
     let own = alone.map(|((k, v), m)| m * (noise_variance + (k - v.norm_squared()).max(0.0))).collect();
     scale_columns(&mut shared, &counts);
-    let cross = k_mm.half_solve(&kernel.matrix(inducing, test)).tr_mul(&shared);
+    let cross = k_mm.lower_solve(&kernel.matrix(inducing, test)).tr_mul(&shared);
     let shared = Arc::new(CovarianceRepresentation::of_factor(shared.transpose()));
     Ok(PriorMoments { cross, shared, own, variances: kernel.diagonal(test) })
 }
@@ -99,8 +99,8 @@ pub struct NoisySumsPosterior {
 }
 
 impl PriorMoments {
-    /// Given `W y + s z` for a matrix W (r x k) and standard normal z: with `S = W Cov(y) W' + s^2 I` the mean is
-    /// `K W' S^-1` of it, the best linear prediction (Rasmussen and Williams 2006, Eq. A.6). Cost `k q r + t r^2`.
+    /// The latent values given `r = W y + s z`, for a matrix W (r x k) and standard normal z. With `S = W Cov(y) W' + s^2 I` their mean is
+    /// `K W' S^-1 r`, the best linear prediction (Rasmussen and Williams 2006, Eq. A.6). Cost `k q r + t r^2`.
     ///
     /// # Errors
     /// [`LinalgError`] if S cannot be factorised.
@@ -116,7 +116,7 @@ impl PriorMoments {
         let cholesky = Cholesky::new("W A W' + s^2 I", &covariance)?;
         // Transposed, since solvers take right-hand sides as columns.
         let common = combined * self.cross.transpose();
-        let explained = cholesky.half_solve(&common);
+        let explained = cholesky.lower_solve(&common);
         let left = self.variances.iter().zip(explained.column_iter());
         Ok(NoisySumsPosterior {
             variances: left.map(|(v, column)| (v - column.norm_squared()).max(0.0)).collect(),
@@ -154,7 +154,11 @@ impl GroupSumCovariance<'_> {
 
 /// What sums over groups of rows share: by a factor of at most the rank `most`, if there is one; what it leaves out of the diagonal is
 /// added to `own`.
-fn factor_group_covariance(sums: &GroupSumCovariance<'_>, most: usize, own: &mut [f64]) -> CovarianceRepresentation {
+fn compress_group_sum_covariance(
+    sums: &GroupSumCovariance<'_>,
+    most: usize,
+    own: &mut [f64],
+) -> CovarianceRepresentation {
     let diagonal = sums.diagonal();
     let remainder = LEFT_OUT * diagonal.iter().sum::<f64>();
     let Some(factor) = low_rank_factor(&diagonal, |u, out| sums.column(u, out), remainder, most) else {
@@ -199,7 +203,7 @@ mod tests {
         let training = DMatrix::from_fn(9, 1, |i, _| 0.7 * (i / 2) as f64);
         let test = DMatrix::from_fn(4, 1, |i, _| 0.9 * i as f64);
         let map = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap();
-        let moments = exact_moments(&kernel, 0.3, &training, &test, &map);
+        let moments = exact_prior_moments(&kernel, 0.3, &training, &test, &map);
         let all = DMatrix::identity(5, 5);
         let none = moments.condition_on_noisy_sums(&all, 1e-9).unwrap();
         assert!((&none.map - map.columns()).amax() < 1e-9);
@@ -220,7 +224,7 @@ mod tests {
         for (most, is_whole) in [(20, false), (3, true)] {
             let mut own = counts.clone();
             let sums = GroupSumCovariance { kernel: &kernel, inputs: &inputs, counts: &counts };
-            let shared = factor_group_covariance(&sums, most, &mut own);
+            let shared = compress_group_sum_covariance(&sums, most, &mut own);
             assert_eq!(matches!(shared, CovarianceRepresentation::Whole(_)), is_whole);
             assert!(own.iter().zip(&counts).all(|(own, count)| *own >= *count && *own < count + 1e-12));
             seen.push(shared.times(&rows));
@@ -239,10 +243,10 @@ mod tests {
         let inducing = DMatrix::from_column_slice(3, 1, &[0.5, 2.0, 4.0]);
         let test = DMatrix::from_fn(4, 1, |i, _| 1.6 * i as f64 - 0.4);
         let map = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap();
-        let moments = exact_moments(&kernel, 0.3, &training, &test, &map);
+        let moments = exact_prior_moments(&kernel, 0.3, &training, &test, &map);
         assert_same(&moments, &map, &exact_variance(&kernel, 0.3, &training, &test).unwrap());
         let map = fitc_prediction_map(&kernel, 0.3, &inducing, &training, &test).unwrap();
-        let moments = fitc_moments(&kernel, 0.3, &inducing, &test, &training, &map).unwrap();
+        let moments = fitc_prior_moments(&kernel, 0.3, &inducing, &test, &training, &map).unwrap();
         assert_same(&moments, &map, &fitc_variance(&kernel, 0.3, &inducing, &training, &test).unwrap());
     }
 }

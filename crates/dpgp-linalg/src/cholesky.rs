@@ -9,7 +9,7 @@ use faer::{Accum, MatMut, MatRef, Par, Spec};
 use nalgebra::DMatrix;
 
 use super::LinalgError;
-use super::products::{for_each_column_tile, for_each_piece, is_finite, owned, view, view_mut};
+use super::products::{copy_to_dmatrix, for_each_column_tile, for_each_piece_in_parallel, is_finite, view, view_mut};
 
 /// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
 /// as small as the rounding of the factorisation itself, which the last one exceeds a million times.
@@ -102,20 +102,20 @@ impl Cholesky {
     }
 
     /// `L^-1 b` for b (n x k). Norms of its columns are quadratic forms: `|L^-1 b|^2 = b' A^-1 b`.
-    pub fn half_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn lower_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
         let mut x = b.clone();
-        self.half_solve_mut(&mut x);
+        self.lower_solve_mut(&mut x);
         x
     }
 
     /// Replaces b (n x k) by `L^-1 b`.
-    pub fn half_solve_mut(&self, b: &mut DMatrix<f64>) {
+    pub fn lower_solve_mut(&self, b: &mut DMatrix<f64>) {
         for_each_column_tile(b, |_, tile| solve_lower_triangular_in_place(view(&self.factor), tile, Par::Seq));
     }
 
     /// `(L L')^-1 b` for b (n x k).
     pub fn solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
-        self.upper_solve(&self.half_solve(b))
+        self.upper_solve(&self.lower_solve(b))
     }
 
     /// `L^-T b` for b (n x k).
@@ -177,10 +177,12 @@ fn factorise_in_panels(a: &mut DMatrix<f64>, factorise: impl Fn(MatMut<'_, f64>)
         let mut rows = vec![0.0; width * below];
         columns_mut(&mut rows, width).copy_from(columns(panel, size).submatrix(first, 0, below, width).transpose());
         let corner = DiagonalBlockFactor(columns(panel, size).submatrix(start, 0, width, width));
-        for_each_piece(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
+        for_each_piece_in_parallel(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
         let rows = SubdiagonalRows { columns: columns(&rows, width), size };
         columns_mut(panel, size).submatrix_mut(first, 0, below, width).copy_from(rows.columns.transpose());
-        for_each_piece(rest.chunks_mut(PANEL * size), |place, tile| rows.subtract_products(place * PANEL, tile));
+        for_each_piece_in_parallel(rest.chunks_mut(PANEL * size), |place, tile| {
+            rows.subtract_products(place * PANEL, tile)
+        });
     }
     true
 }
@@ -226,17 +228,17 @@ fn columns_mut(numbers: &mut [f64], rows: usize) -> MatMut<'_, f64> {
 /// the condition number. With `rows = Q R` it is `L = R'`. Cost `2 k r^2`. Source: Higham 2002, Section 20.4.
 ///
 /// ```
-/// use dpgp_linalg::gram_factor;
+/// use dpgp_linalg::cholesky_of_gram_matrix;
 /// use nalgebra::DMatrix;
 /// // One column (3, 4): its Gram matrix is 25.
-/// let factor = gram_factor("G", &DMatrix::from_column_slice(2, 1, &[3.0, 4.0]))?;
+/// let factor = cholesky_of_gram_matrix("G", &DMatrix::from_column_slice(2, 1, &[3.0, 4.0]))?;
 /// assert!((factor.factor()[(0, 0)] - 5.0).abs() < 1e-14);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
 ///
 /// # Errors
 /// [`LinalgError`] naming `matrix` if `rows` is not finite or has no full column rank.
-pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
+pub fn cholesky_of_gram_matrix(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
     let (height, size) = rows.shape();
     if !is_finite(rows) {
         return Err(LinalgError::NotFinite { matrix, rows: height, columns: size });
@@ -245,7 +247,7 @@ pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky
     if height < size {
         return Err(deficient);
     }
-    let mut factor = owned(view(rows).qr().thin_R()).transpose();
+    let mut factor = copy_to_dmatrix(view(rows).qr().thin_R()).transpose();
     // Householder leaves the signs open; a Cholesky factor has a positive diagonal. `L D D L' = L L'` for signs D. The first
     // entry of a column that is not zero is its diagonal one, or the factor is refused below.
     for mut column in factor.column_iter_mut() {
@@ -351,7 +353,7 @@ mod tests {
     #[test]
     fn is_the_cholesky_factor_of_the_gram_matrix() {
         let rows = DMatrix::from_fn(7, 4, |i, j| ((i * i * (j + 2) + 3 * j) as f64).cos());
-        let factor = gram_factor("G", &rows).unwrap();
+        let factor = cholesky_of_gram_matrix("G", &rows).unwrap();
         let gram = rows.transpose() * &rows;
         assert!((factor.factor() * factor.factor().transpose() - gram).amax() < 1e-13);
         assert!(factor.factor().upper_triangle().iter().filter(|v| **v != 0.0).count() == 4);
@@ -360,7 +362,7 @@ mod tests {
     #[test]
     fn no_full_rank_is_refused() {
         for rows in [DMatrix::zeros(5, 2), DMatrix::from_element(1, 2, 1.0)] {
-            assert!(gram_factor("G", &rows).is_err());
+            assert!(cholesky_of_gram_matrix("G", &rows).is_err());
         }
     }
 }

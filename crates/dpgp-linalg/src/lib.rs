@@ -9,12 +9,12 @@ mod svd;
 
 use thiserror::Error;
 
-pub use cholesky::{Cholesky, gram_factor};
+pub use cholesky::{Cholesky, cholesky_of_gram_matrix};
 pub use exponential::exponential;
 pub use pivoted::{low_rank_factor, pivoted_cholesky};
 pub use products::{
-    LANES, PanelColumn, add_gram, add_gram_lower, add_outer_lower, add_outer_panels, for_each_piece, gram,
-    largest_quadratic_norm, largest_solved_norm, product, transposed_product, transposed_product_into,
+    LANES, PanelColumn, add_gram, add_gram_lower, add_outer_lower, add_outer_panels, for_each_piece_in_parallel, gram,
+    largest_quadratic_norm, largest_triangular_solve_norm, product, transposed_product, transposed_product_into,
 };
 pub use projection::{minimise_quadratic_on_simplex, project_onto_simplex};
 pub use svd::{RightSvd, ThinSvd, leading_svd, right_svd, thin_svd};

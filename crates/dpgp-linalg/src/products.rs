@@ -97,22 +97,22 @@ pub(super) fn is_finite(matrix: &DMatrix<f64>) -> bool {
 }
 
 /// A copy of what a factorisation of faer holds.
-pub(super) fn owned(matrix: MatRef<'_, f64>) -> DMatrix<f64> {
+pub(super) fn copy_to_dmatrix(matrix: MatRef<'_, f64>) -> DMatrix<f64> {
     let mut copy = DMatrix::zeros(matrix.nrows(), matrix.ncols());
     view_mut(&mut copy).copy_from(matrix);
     copy
 }
 
-/// Does something to each piece, with its place; side by side, unless this is one of the threads of a pool already: there a thread that
-/// waits for others would begin another cell, with matrices of its own.
+/// Calls `act` with the index of each piece and the piece: in parallel, unless on a thread of the rayon pool. A pool thread that waited
+/// for others would begin another cell, with matrices of its own.
 ///
 /// ```
-/// use dpgp_linalg::for_each_piece;
+/// use dpgp_linalg::for_each_piece_in_parallel;
 /// let mut numbers = [0, 0, 0];
-/// for_each_piece(numbers.chunks_mut(2), |place, piece| piece.fill(place + 5));
+/// for_each_piece_in_parallel(numbers.chunks_mut(2), |place, piece| piece.fill(place + 5));
 /// assert_eq!(numbers, [5, 5, 6]);
 /// ```
-pub fn for_each_piece<'a, T: Send + 'a>(
+pub fn for_each_piece_in_parallel<'a, T: Send + 'a>(
     pieces: impl Iterator<Item = &'a mut [T]>,
     act: impl Fn(usize, &mut [T]) + Sync,
 ) {
@@ -129,15 +129,15 @@ pub fn for_each_piece<'a, T: Send + 'a>(
 const TILE: usize = 256;
 const WIDE_TILE: usize = 512;
 
-/// Does something to each tile of neighbouring columns of a matrix, with the place of its first column; side by side, where
-/// [`for_each_piece`] is.
+/// Calls `act` with the first column of each tile of neighbouring columns of a matrix and the tile; in parallel where
+/// [`for_each_piece_in_parallel`] is.
 pub(super) fn for_each_column_tile(matrix: &mut DMatrix<f64>, act: impl Fn(usize, MatMut<'_, f64>) + Sync) {
     let (rows, columns) = matrix.shape();
     if rows == 0 {
         return;
     }
     let width = columns.div_ceil(4).clamp(TILE, WIDE_TILE);
-    for_each_piece(matrix.as_mut_slice().chunks_mut(width * rows), |place, tile| {
+    for_each_piece_in_parallel(matrix.as_mut_slice().chunks_mut(width * rows), |place, tile| {
         let columns = tile.len() / rows;
         act(place * width, MatMut::from_column_major_slice_mut(tile, rows, columns));
     });
@@ -248,15 +248,15 @@ fn add<S: Simd, const I: usize>(simd: S, sums: [f64x8<S>; I], out: &mut [f64]) {
 
 /// `max_j |L^-1 c_j|` over all columns (r x k) and all directions of a lower triangular L (r x r), by forward
 /// substitution; infinite where L has a zero on its diagonal and the column needs it.
-pub fn largest_solved_norm(factor: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64 {
+pub fn largest_triangular_solve_norm(factor: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64 {
     // Row by row, so that the substitution runs along memory.
     let rows = factor.transpose();
     let rows: Vec<&[f64]> = (0..rows.ncols()).map(|i| &rows.as_slice()[i * rows.nrows()..][..=i]).collect();
-    largest_or_nan(columns.column_iter().map(|column| solved_square(&rows, column.as_slice()))).sqrt()
+    largest_or_nan(columns.column_iter().map(|column| squared_triangular_solve_norm(&rows, column.as_slice()))).sqrt()
 }
 
 /// `|L^-1 c|^2` for the rows of L up to their diagonal entries.
-fn solved_square(rows: &[&[f64]], column: &[f64]) -> f64 {
+fn squared_triangular_solve_norm(rows: &[&[f64]], column: &[f64]) -> f64 {
     let mut solved: Vec<fx128> = Vec::with_capacity(rows.len());
     let mut total = fx128::from(0.0);
     for (row, c) in rows.iter().zip(column) {
@@ -375,7 +375,7 @@ mod tests {
         let e = 2f64.powi(-40);
         let factor = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 1.0, e]);
         let columns = DMatrix::from_column_slice(2, 2, &[1.0, 1.0 + e, 0.5, 0.5]);
-        assert!((largest_solved_norm(&factor, &columns) - 2f64.sqrt()).abs() < 1e-15);
+        assert!((largest_triangular_solve_norm(&factor, &columns) - 2f64.sqrt()).abs() < 1e-15);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::products::{is_finite, owned, view, view_mut};
+use super::products::{copy_to_dmatrix, is_finite, view, view_mut};
 use super::{LinalgError, product, transposed_product};
 
 /// `A = U diag(s) V'` with `s` falling; for `A` (m x n), `U` is (m x q), `V` (n x q), q = min(m, n).
@@ -43,7 +43,11 @@ pub fn thin_svd(matrix: &'static str, a: &DMatrix<f64>) -> Result<ThinSvd, Linal
     }
     let svd = view(a).thin_svd().map_err(|_| LinalgError::NoConvergence { matrix, rows, columns })?;
     let s = svd.S().column_vector();
-    Ok(ThinSvd { u: owned(svd.U()), s: DVector::from_fn(rows.min(columns), |i, _| s[i]), v: owned(svd.V()) })
+    Ok(ThinSvd {
+        u: copy_to_dmatrix(svd.U()),
+        s: DVector::from_fn(rows.min(columns), |i, _| s[i]),
+        v: copy_to_dmatrix(svd.V()),
+    })
 }
 
 /// The singular values and right singular vectors of `a`, without the left ones, which are a third of the work.
@@ -140,7 +144,7 @@ fn orthogonal_complement_basis(y: &DMatrix<f64>, basis: &DMatrix<f64>) -> DMatri
     let mut found = y.clone();
     for _ in 0..2 {
         found -= product(basis, &transposed_product(basis, &found));
-        found = owned(view(&found).qr().compute_thin_Q().as_ref());
+        found = copy_to_dmatrix(view(&found).qr().compute_thin_Q().as_ref());
     }
     found
 }

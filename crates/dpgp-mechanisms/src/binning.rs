@@ -51,7 +51,7 @@ pub enum BinNoiseDistribution {
     /// Gaussian, by the calibration of `[privacy]`.
     #[default]
     Gaussian,
-    /// Laplace, with the scale `change / epsilon` times the most by which one target moves the statistic; it needs no delta and
+    /// Laplace, with the scale `change / epsilon` times the largest change of the statistic by one target; it needs no delta and
     /// no calibration. One target moves only one bin.
     Laplace,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use nalgebra::DMatrix;
 
 use crate::{
-    LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism, PrivacySetting,
+    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism, PrivacySetting,
     linear_mechanism,
 };
 use dpgp_accounting::{Calibration, CertifiedMechanism};
@@ -74,7 +74,7 @@ impl CloakingSetting {
     /// The options of the noise on the predictions of the model.
     ///
     /// # Errors
-    /// [`SpecProblem::MissingKey`] without a rank rule, [`SpecProblem::OnlyPredictions`] for the objective that designs predictions
+    /// [`SpecProblem::Shape`] without a rank rule, [`SpecProblem::OnlyPredictions`] for the objective that designs predictions
     /// together with their noise.
     pub fn options(&self) -> Result<CloakingOptions, SettingError> {
         let objective = match self.objective {
@@ -84,9 +84,9 @@ impl CloakingSetting {
                 return Err(SettingError::new(OBJECTIVE, SpecProblem::OnlyPredictions));
             }
         };
-        let missing = SpecProblem::MissingKey { key: "rank_tolerance", by: "cloaking" };
+        let missing = || SpecProblem::Shape("cloaking needs a value for `rank_tolerance`, such as 1e-8".to_owned());
         let rank_tolerance =
-            self.rank_tolerance.ok_or_else(|| SettingError::new("privacy.mechanism.cloaking", missing))?;
+            self.rank_tolerance.ok_or_else(|| SettingError::new("privacy.mechanism.cloaking", missing()))?;
         Ok(CloakingOptions {
             objective,
             rank_tolerance: rank_tolerance.get(),
@@ -174,8 +174,8 @@ impl LinearNoise for CloakedPredictionNoise {
         CertifiedMechanism::Cloaking
     }
 
-    fn audit_evidence(&self) -> LinearAuditEvidence {
-        LinearAuditEvidence::Numbers(LinearRelease::from_cloak(&self.cloak))
+    fn audited_mechanism(&self) -> AuditedLinearMechanism {
+        AuditedLinearMechanism::Numbers(LinearRelease::from_cloak(&self.cloak))
     }
 }
 

@@ -25,14 +25,14 @@ pub fn normal_tail_radius(d: usize, beta: f64) -> f64 {
 /// Source: Biswas, Dong, Kamath and Ullman 2020, Algorithm 1.
 ///
 /// ```
-/// use dpgp_mechanisms::CoinPressStep;
-/// let step = CoinPressStep::new(100, 1, 10.0, 0.5);
+/// use dpgp_mechanisms::CoinPressStepDesign;
+/// let step = CoinPressStepDesign::new(100, 1, 10.0, 0.5);
 /// // The noise of rho = 1/2 has the standard deviation of the sensitivity, 2 clip / n.
 /// assert_eq!((step.sensitivity, step.sd), (2.0 * step.clip / 100.0, step.sensitivity));
 /// assert!(step.next_radius < 10.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CoinPressStep {
+pub struct CoinPressStepDesign {
     /// Rows are clipped to this distance from the centre.
     pub clip: f64,
     /// `2 clip / n`.
@@ -43,7 +43,7 @@ pub struct CoinPressStep {
     pub next_radius: f64,
 }
 
-impl CoinPressStep {
+impl CoinPressStepDesign {
     /// The step on n rows of d dimensions whose mean lies within `radius` of the centre, for `rho`-zCDP.
     pub fn new(n: usize, d: usize, radius: f64, rho: f64) -> Self {
         let tail = normal_tail_radius(d, BETA);
@@ -85,7 +85,7 @@ pub fn coinpress_mean(values: &mut [f64], within: MeanInterval, shares: &[f64], 
     let MeanInterval { mut centre, mut radius } = within;
     let n = values.len();
     for &rho in shares {
-        let step = CoinPressStep::new(n, 1, radius, rho);
+        let step = CoinPressStepDesign::new(n, 1, radius, rho);
         let (low, high) = (centre - step.clip, centre + step.clip);
         // Four sums side by side, which the processor adds at once; their order is part of the result.
         let mut sums = [0.0; 4];
@@ -119,7 +119,7 @@ mod tests {
         let tail = normal_tail_radius(1, 0.01);
         assert!((tail - (1.0 + 2.0 * 100f64.ln().sqrt() + 2.0 * 100f64.ln()).sqrt()).abs() < 1e-12);
         for radius in [0.5, 4.0, 100.0f64] {
-            let step = CoinPressStep::new(50, 1, radius, 2.0);
+            let step = CoinPressStepDesign::new(50, 1, radius, 2.0);
             let clip = f64::min((radius * radius + 6.0 * radius + tail * tail).sqrt(), radius + tail);
             assert!((step.clip / clip - 1.0).abs() < 1e-14, "{radius}: {}", step.clip);
             assert!((step.sensitivity / (clip / 25.0) - 1.0).abs() < 1e-14);
@@ -142,7 +142,7 @@ mod tests {
         let mut stream = rand_pcg::Pcg64::seed_from_u64(1);
         let mut values = [0.0, 1.0, 2.0, 3.0, 4.0, 1e9];
         let within = MeanInterval { centre: 2.0, radius: 10.0 };
-        let high = 2.0 + CoinPressStep::new(6, 1, 10.0, 1e12).clip;
+        let high = 2.0 + CoinPressStepDesign::new(6, 1, 10.0, 1e12).clip;
         let mean = coinpress_mean(&mut values, within, &[1e12], &mut stream);
         assert!((mean - (10.0 + high) / 6.0).abs() < 1e-4, "{mean} {high}");
         assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, high]);
@@ -154,7 +154,7 @@ mod tests {
         use rand::SeedableRng;
         let mut streams = [0, 1].map(|_| rand_pcg::Pcg64::seed_from_u64(5));
         let within = MeanInterval { centre: 0.0, radius: 1.0 };
-        let step = CoinPressStep::new(5, 1, 1.0, 0.5);
+        let step = CoinPressStepDesign::new(5, 1, 1.0, 0.5);
         let mean = coinpress_mean(&mut [0.5; 5], within, &[0.5], &mut streams[0]);
         let drawn: f64 = StandardNormal.sample(&mut streams[1]);
         assert!((mean - 0.5 - step.sd * drawn).abs() < 1e-14, "{mean} {drawn}");

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, Mechanism};
+use crate::{AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, Mechanism};
 use dpgp_accounting::{Calibration, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{PredictionMap, Representer};
@@ -110,7 +110,7 @@ impl FunctionNoise {
 
     /// `L^-1 C` (t x k) for the columns C of a mean at the test inputs: what independent noise is added to.
     pub fn whitened(&self, columns: &DMatrix<f64>) -> DMatrix<f64> {
-        self.factor.half_solve(columns)
+        self.factor.lower_solve(columns)
     }
 }
 
@@ -186,7 +186,7 @@ impl LinearNoise for NoisyFunction {
         CertifiedMechanism::Function
     }
 
-    fn audit_evidence(&self) -> LinearAuditEvidence {
-        LinearAuditEvidence::Function { mean: Arc::clone(&self.mean), bound: self.bound }
+    fn audited_mechanism(&self) -> AuditedLinearMechanism {
+        AuditedLinearMechanism::Function { mean: Arc::clone(&self.mean), bound: self.bound }
     }
 }

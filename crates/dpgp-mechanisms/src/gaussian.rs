@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism};
+use crate::{AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism};
 use dpgp_accounting::{Calibration, CertifiedMechanism};
 use dpgp_gp::PredictionMap;
 use dpgp_linalg::largest_or_nan;
@@ -82,7 +82,10 @@ impl LinearNoise for IndependentNoise {
         CertifiedMechanism::Gaussian
     }
 
-    fn audit_evidence(&self) -> LinearAuditEvidence {
-        LinearAuditEvidence::Numbers(LinearRelease { columns: self.columns.clone(), factor: self.covariance_factor() })
+    fn audited_mechanism(&self) -> AuditedLinearMechanism {
+        AuditedLinearMechanism::Numbers(LinearRelease {
+            columns: self.columns.clone(),
+            factor: self.covariance_factor(),
+        })
     }
 }

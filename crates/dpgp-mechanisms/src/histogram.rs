@@ -26,7 +26,7 @@ pub struct HistogramSetting {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_per_row: Option<Count>,
     /// Whether a process that is fitted to the noisy counts uses the variance of their noise, which is public, and fits only the
-    /// remaining variation; otherwise it fits both together. Needs estimate.process of task.density; costs no budget.
+    /// remaining variation; otherwise it fits both jointly. Needs estimate.process of task.density; costs no budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -108,7 +108,7 @@ impl HistogramModel {
             guarantee: cell.guarantee(),
             sensitivity: 1.0,
         };
-        let certificate = event.certificate().with_unit(self.unit.clone());
+        let certificate = event.certificate().with_privacy_unit(self.unit.clone());
         CountsGuarantee { sd, certificate, record: RoundedNoise { sensitivity, sd } }
     }
 

@@ -21,23 +21,22 @@ mod sums;
 
 pub use binning::{BinNoiseDistribution, BinPredictionSetting, BinStatistic, BinningSetting};
 pub use cloaking::{CloakingSetting, cloaking_setting};
-pub use coinpress::{CoinPressStep, MeanInterval, coinpress_mean, coinpress_shares, normal_tail_radius};
+pub use coinpress::{CoinPressStepDesign, MeanInterval, coinpress_mean, coinpress_shares, normal_tail_radius};
 pub use function::{FunctionNoise, FunctionNoiseSetting, FunctionSensitivity, NoisyFunction};
 pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
 pub use histogram::{CountsGuarantee, HistogramModel, HistogramSetting, count_sensitivity};
 pub use linear::{
-    LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, linear_mechanism, noise_deviations,
+    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, linear_mechanism, noise_deviations,
 };
 pub use mechanism::{Mechanism, MechanismError, MechanismSetting, PrivacySetting, Sections};
 pub use moments::{
-    CellsNoiseEvidence, DesignProblem, FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerCellSums,
-    IntegerMoments, LEAST_SIGMA, LeastRiskWeights, MomentFeatures, MomentsAuditEvidence, MomentsDesign,
-    MomentsGuarantee, MomentsModel, MomentsNoise, MomentsNoiseEvidence, MomentsPosterior, MomentsSetting,
-    NestedCellsDesign, NestedCellsNoise, PhaseTable, RecordMomentsDesign, ReleasedCellLevel, ReleasedCellSums,
-    ReleasedFourierMoments, ReleasedMoments, SimulatedMoments, SitePrior, SurfacePrediction, WeightSearch,
-    check_moments, check_stationary_kernel, check_waves_only, moments_certificate, moments_reference,
-    scale_to_unit_box,
+    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, DesignProblem, FourierSensitivityRule, Frequencies,
+    FrequencyPairTable, IntegerCellSums, IntegerMoments, LEAST_SIGMA, LeastRiskWeights, MomentFeatures, MomentsDesign,
+    MomentsGuarantee, MomentsModel, MomentsNoise, MomentsPosterior, MomentsSetting, NestedCellsDesign,
+    NestedCellsNoise, PhaseTable, RecordMomentsDesign, ReleasedCellLevel, ReleasedCellSums, ReleasedFourierMoments,
+    ReleasedMoments, SimulatedMoments, SitePrior, SurfacePrediction, WeightSearch, check_moments,
+    check_stationary_kernel, check_waves_only, moments_certificate, moments_reference, scale_to_unit_box,
 };
 pub use newton::PrivateNewtonStep;
 pub use public_targets::public_target_scaling;

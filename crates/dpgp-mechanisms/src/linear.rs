@@ -117,7 +117,7 @@ pub trait LinearNoise: Send + Sync {
     fn certified_mechanism(&self) -> fn(Calibration) -> CertifiedMechanism;
 
     /// The very matrices that noise is drawn with, for an audit.
-    fn audit_evidence(&self) -> LinearAuditEvidence;
+    fn audited_mechanism(&self) -> AuditedLinearMechanism;
 }
 
 /// One Gaussian release `q = B y + scale L xi`: the very matrices that were used.
@@ -138,7 +138,7 @@ impl LinearRelease {
 
 /// Random draws of the noise on predictions.
 #[derive(Debug, Clone)]
-pub enum LinearAuditEvidence {
+pub enum AuditedLinearMechanism {
     /// A release of finitely many numbers.
     Numbers(LinearRelease),
     /// A mean function and a sample of its process.

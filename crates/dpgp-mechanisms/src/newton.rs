@@ -69,13 +69,13 @@ mod tests {
     use dpgp_cloaking::{Objective, Solver};
     use dpgp_gp::exact_features;
     use dpgp_gp::kernel::ExponentiatedQuadratic;
-    use dpgp_linalg::gram_factor;
+    use dpgp_linalg::cholesky_of_gram_matrix;
 
     fn step(inputs: &DMatrix<f64>, labels: &[f64]) -> (PrivateNewtonStep, NewtonStep, DMatrix<f64>) {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 3.0);
         let phi = exact_features(&kernel, inputs, inputs).unwrap().training;
         let plain = NewtonStep::from_latent_values(&phi, &DVector::zeros(inputs.nrows())).unwrap();
-        let root = gram_factor("Phi", &phi).unwrap().factor().transpose();
+        let root = cholesky_of_gram_matrix("Phi", &phi).unwrap().factor().transpose();
         let options = CloakingOptions {
             objective: Objective::LogDet,
             rank_tolerance: 1e-10,

@@ -61,7 +61,7 @@ pub struct RoundedNoise {
 
 impl RoundedNoise {
     /// The statement of a certificate about how the noise was made.
-    pub const MADE: &str = "round(N(0, sd^2)) on each released whole number, rounded exactly, with \
+    pub const NOISE_STATEMENT: &str = "round(N(0, sd^2)) on each released whole number, rounded exactly, with \
                             randomness from the operating system; no floating-point number meets private \
                             data before the noise is added";
 
@@ -70,8 +70,8 @@ impl RoundedNoise {
         self.sensitivity / self.sd
     }
 
-    /// Whether a release can have this noise.
-    pub fn is_sound(self) -> bool {
+    /// Whether sensitivity and standard deviation are positive and their ratio is finite, as a release requires.
+    pub fn is_valid_for_release(self) -> bool {
         // With `sd > 0`, a positive quotient means a positive sensitivity.
         self.sd > 0.0 && self.mu().is_finite() && self.mu() > 0.0
     }
@@ -92,7 +92,7 @@ mod tests {
             (1.0, f64::INFINITY, false),
             (1e300, 1e-300, false),
         ] {
-            assert_eq!(RoundedNoise { sensitivity, sd }.is_sound(), sound, "{sensitivity} {sd}");
+            assert_eq!(RoundedNoise { sensitivity, sd }.is_valid_for_release(), sound, "{sensitivity} {sd}");
         }
     }
 }

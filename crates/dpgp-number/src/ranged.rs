@@ -24,7 +24,7 @@ fn format_number(x: f64) -> String {
 }
 
 impl OutOfRangeError {
-    /// A refusal in words that are known beforehand.
+    /// The error for a number outside a range that is described in words.
     pub fn new(range: &'static str, found: f64) -> Self {
         Self { range: Cow::Borrowed(range), found }
     }

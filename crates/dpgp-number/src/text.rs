@@ -7,7 +7,7 @@ pub fn format_exact(x: f64) -> String {
 }
 
 /// Four significant digits, for people.
-pub fn format_short(x: f64) -> String {
+pub fn format_four_digits(x: f64) -> String {
     if !x.is_finite() || x == 0.0 {
         return format_exact(x);
     }
@@ -19,7 +19,7 @@ pub fn format_short(x: f64) -> String {
 }
 
 /// Four significant digits without closing zeros, for figures.
-pub fn format_brief(x: f64) -> String {
+pub fn format_four_digits_trimmed(x: f64) -> String {
     format_exact(format!("{x:.3e}").parse().unwrap_or(x))
 }
 
@@ -41,9 +41,21 @@ mod tests {
         assert_eq!(format_exact(1.0), "1");
         assert_eq!(format_exact(0.1 + 0.2), "0.30000000000000004");
         assert_eq!(format_exact(f64::INFINITY), "inf");
-        assert_eq!([format_brief(40.0), format_brief(205.4812), format_brief(0.1 + 0.2)], ["40", "205.5", "0.3"]);
         assert_eq!(
-            [format_short(13.3571), format_short(0.0098765), format_short(1589.495), format_short(1e-12)],
+            [
+                format_four_digits_trimmed(40.0),
+                format_four_digits_trimmed(205.4812),
+                format_four_digits_trimmed(0.1 + 0.2)
+            ],
+            ["40", "205.5", "0.3"]
+        );
+        assert_eq!(
+            [
+                format_four_digits(13.3571),
+                format_four_digits(0.0098765),
+                format_four_digits(1589.495),
+                format_four_digits(1e-12)
+            ],
             ["13.36", "0.009876", "1589", "1.00e-12"]
         );
     }

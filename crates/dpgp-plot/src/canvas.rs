@@ -200,7 +200,7 @@ pub fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     lines
 }
 
-/// The dashes of a line: so many pixels on, so many off.
+/// Cuts a line into dashes of `on` pixels with gaps of `off` pixels.
 fn dashes(points: &[PlotPoint], on: f64, off: f64) -> Vec<Vec<PlotPoint>> {
     let mut dashes = vec![points.first().copied().into_iter().collect::<Vec<_>>()];
     let (mut drawing, mut left) = (true, on);
@@ -287,14 +287,14 @@ impl Colour {
         Self(red, green, blue, 1.0)
     }
 
-    /// The same colour, covering only a part.
-    pub const fn faint(self, opacity: f64) -> Self {
+    /// The same colour with this opacity, from 0 to 1.
+    pub const fn with_opacity(self, opacity: f64) -> Self {
         Self(self.0, self.1, self.2, opacity)
     }
 
-    /// What it looks like on white, as a colour that covers all.
+    /// The opaque colour that looks the same on white.
     pub fn on_white(self) -> Self {
-        mixed(WHITE, self, self.3)
+        interpolate_colours(WHITE, self, self.3)
     }
 
     /// Black on light colours and white on dark ones.
@@ -365,11 +365,11 @@ pub fn viridis(fraction: f64) -> Colour {
 fn interpolate_palette(colours: &[Colour], fraction: f64) -> Colour {
     let place = fraction.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
     let step = (place as usize).min(colours.len() - 2);
-    mixed(colours[step], colours[step + 1], place - step as f64)
+    interpolate_colours(colours[step], colours[step + 1], place - step as f64)
 }
 
 /// The colour a fraction of the way from one to another.
-fn mixed(from: Colour, to: Colour, t: f64) -> Colour {
+fn interpolate_colours(from: Colour, to: Colour, t: f64) -> Colour {
     Colour::rgb(mix_channel(from.0, to.0, t), mix_channel(from.1, to.1, t), mix_channel(from.2, to.2, t))
 }
 
@@ -418,7 +418,7 @@ mod palette_tests {
     #[test]
     fn a_faint_colour_on_white_is_between_them() {
         assert_eq!(Colour(0, 100, 255, 0.2).on_white(), Colour::rgb(204, 224, 255));
-        assert_eq!([BLACK.faint(0.0).on_white(), BLACK.on_white()], [WHITE, BLACK]);
+        assert_eq!([BLACK.with_opacity(0.0).on_white(), BLACK.on_white()], [WHITE, BLACK]);
     }
 
     /// The lightness L* of CIE 1976, from 0 to 100.

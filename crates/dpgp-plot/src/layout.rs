@@ -50,7 +50,7 @@ impl Layout {
         Self { columns: None, height: PanelHeight::Pixels(height), top: 40.0, fitted: None }
     }
 
-    /// Panels whose axes have this height by width.
+    /// A layout with panels whose axes have this ratio of height to width.
     pub const fn with_aspect_ratio(ratio: f64) -> Self {
         Self { height: PanelHeight::Ratio(ratio), ..Self::new(0.0) }
     }
@@ -354,7 +354,7 @@ pub fn title_height(title: &str, inside: f64) -> f64 {
     23.0 + LABEL_LINE * (title_lines(title, inside).len().max(1) - 1) as f64
 }
 
-/// The most characters of the name of an axis that is so long.
+/// How many characters of an axis name fit beside an axis of this length.
 pub fn letters_that_fit(pixels: f64) -> usize {
     (pixels / text_width("x", LABEL)) as usize
 }

@@ -229,7 +229,7 @@ impl PlotArea<'_, '_> {
         for ((at, end), y) in zip(ends, separate_heights(&heights, LABEL_GAP, [self.rect.top, self.rect.bottom()])) {
             let sample = PlotPoint::new(right + LEADER, y);
             let leader = [at, PlotPoint::new(right + 1.0, at.y), sample];
-            self.canvas.line(&leader, Pen::new(end.pen.colour.faint(0.6), 0.75))?;
+            self.canvas.line(&leader, Pen::new(end.pen.colour.with_opacity(0.6), 0.75))?;
             self.canvas.line(&[sample, sample.moved(SAMPLE, 0.0)], end.pen)?;
             let font = Font::new(LABEL_SIZE, TextAnchor::Left).coloured(end.pen.colour);
             self.canvas.text(&end.text, sample.moved(SAMPLE + 4.0, 0.0), font)?;

@@ -10,7 +10,7 @@ use super::legend::FigureHeader;
 use super::picture::{Backdrop, Disc, DiscUnit, Mark, Panel, Picture, Plot, TextAnchor};
 use super::surface::{PlotPoint, Rect, Surface};
 use dpgp_data::escape_hidden_line;
-use dpgp_number::text::format_brief;
+use dpgp_number::text::format_four_digits_trimmed;
 
 /// The group around the caption of a figure.
 pub const CAPTION_GROUP: &str = "<g class=\"caption\">";
@@ -317,20 +317,20 @@ fn paint_contours(stage: &PlotArea<'_, '_>, surface: &Surface, step: f64, pen: P
         let lines = surface.contour_lines(level);
         lines.iter().try_for_each(|line| stage.line(line, pen))?;
         if let Some(longest) = lines.iter().max_by_key(|line| line.len()) {
-            write_level(stage, longest, level, &mut taken)?;
+            label_contour_line(stage, longest, level, &mut taken)?;
         }
     }
     Ok(())
 }
 
 /// Writes a level on its line: as near the middle as other levels leave room.
-fn write_level(
+fn label_contour_line(
     stage: &PlotArea<'_, '_>,
     line: &[PlotPoint],
     level: f64,
     taken: &mut Vec<PlotPoint>,
 ) -> Result<(), PlotError> {
-    let text = format_brief(level);
+    let text = format_four_digits_trimmed(level);
     let half = text_width(&text, LEVEL.size) / 2.0 + 2.0;
     let places = order_from_middle(line).into_iter().map(|value| stage.to_canvas(value));
     let free = places.into_iter().find(|at| {
@@ -341,7 +341,7 @@ fn write_level(
     let Some(at) = free else { return Ok(()) };
     taken.push(at);
     let ground = Rect { left: at.x - half, top: at.y - 6.5, width: 2.0 * half, height: 13.0 };
-    stage.canvas.rectangle(ground, WHITE.faint(0.8))?;
+    stage.canvas.rectangle(ground, WHITE.with_opacity(0.8))?;
     stage.canvas.text(&text, at, LEVEL)
 }
 

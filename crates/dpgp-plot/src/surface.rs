@@ -140,7 +140,7 @@ impl PlotPoint {
         Self::new(self.x + x, self.y + y)
     }
 
-    /// The spot a fraction of the way to another.
+    /// The point a fraction `t` of the way to another.
     pub fn towards(self, other: Self, t: f64) -> Self {
         self.moved(t * (other.x - self.x), t * (other.y - self.y))
     }
@@ -191,7 +191,7 @@ impl Rect {
         PlotPoint::new(self.left + self.width / 2.0, self.top + self.height / 2.0)
     }
 
-    /// The same in a unit that is so many times smaller.
+    /// All coordinates multiplied by `factor`: the rectangle in a unit that is this many times smaller.
     pub fn times(&self, factor: f64) -> Self {
         let [left, top, width, height] = [self.left, self.top, self.width, self.height].map(|side| factor * side);
         Self { left, top, width, height }

@@ -14,12 +14,12 @@ use super::grid::outside_box_warning;
 use super::prediction_files::{COLUMNS, PredictionRows};
 use super::predictions::uninformative_points_warning;
 use super::{DrawnRelease, PredictionFormat, PrivatePredictions, ReleaseError};
-use dpgp_accounting::{Neighbours, PrivacyUnit, epsilon_of};
+use dpgp_accounting::{Neighbours, PrivacyUnit, gaussian_epsilon_at_mu};
 use dpgp_data::Digest;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_mechanisms::{MomentFeatures, MomentsSetting};
 use dpgp_number::text::format_exact;
-use dpgp_run::PROGRAM;
+use dpgp_run::{PROGRAM, target_bounds};
 use dpgp_spec::setting::{DataSetting, NormaliseSetting, SourceSetting};
 use dpgp_task::{CellSetting, Predictions, TaskSetting};
 
@@ -100,6 +100,11 @@ impl DrawnRelease<PrivatePredictions<'_>> {
         // Of a spec that was changed, its digest alone would say too little.
         if !changes.is_empty() {
             file["changes"] = json!(changes);
+        }
+        // Counts clip nothing that they release.
+        if let Some((low, high)) = target_bounds(setting).filter(|_| !matches!(*setting.task, TaskSetting::Density(_)))
+        {
+            file["clipped_to"] = json!([low, high]);
         }
         if let Some(joint) = self.joint_json() {
             file["together"] = joint;
@@ -197,7 +202,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let normalise = &self.value().setting.normalise;
         let width = match normalise.width() {
-            Some(_) => normalise.width_beyond(change)?,
+            Some(_) => normalise.target_width_if_above(change)?,
             None => f64::INFINITY,
         };
         Some(change_limit_text(change, width))
@@ -206,7 +211,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
     /// The guarantee for a change of a target by the whole width of the bounds, if the protected change is smaller.
     pub fn whole_width_guarantee(&self) -> Option<WholeWidthGuarantee> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
-        let width = self.value().setting.normalise.width_beyond(change)?;
+        let width = self.value().setting.normalise.target_width_if_above(change)?;
         Some(WholeWidthGuarantee::new(width, change, self.mu(), self.certificate().delta()?))
     }
 }
@@ -412,7 +417,7 @@ impl WholeWidthGuarantee {
     /// Scales the guarantee of a release with this `mu` for a change by `change`.
     pub(super) fn new(width: f64, change: f64, mu: f64, delta: f64) -> Self {
         let mu = mu * (width / change);
-        Self { change: width, mu, epsilon: epsilon_of(mu, delta), delta }
+        Self { change: width, mu, epsilon: gaussian_epsilon_at_mu(mu, delta), delta }
     }
 
     pub(super) fn json(self) -> Value {

@@ -220,7 +220,7 @@ impl JointGuarantee {
         for (release, name) in releases.iter().zip(names) {
             let certificate = &release.offer.guaranteed.certificate;
             if let Some(Neighbours::OneTargetChanges(change)) = certificate.neighbours
-                && let Some(width) = release.subject.setting.normalise.width_beyond(change)
+                && let Some(width) = release.subject.setting.normalise.target_width_if_above(change)
             {
                 return Err(ReleaseError::NotTogether(format!(
                     "{name} protects changes of at most {change}, but its targets can differ by {width}"
@@ -362,7 +362,7 @@ impl<T> DrawnRelease<T> {
     /// How its noise was made, as files say it.
     pub(super) fn noise_json(&self) -> Value {
         let RoundedNoise { sensitivity, sd } = self.guaranteed.noise;
-        json!({ "made": RoundedNoise::MADE, "sensitivity": sensitivity, "sd": sd })
+        json!({ "made": RoundedNoise::NOISE_STATEMENT, "sensitivity": sensitivity, "sd": sd })
     }
 
     /// The account of all releases of the ledger, this one included. None without a ledger.

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn told_of(gap: Option<f64>) -> Option<String> {
-        noise_design_warning(&Certificate::none().with_gap(gap))
+        noise_design_warning(&Certificate::none().with_optimality_gap(gap))
     }
 
     #[test]

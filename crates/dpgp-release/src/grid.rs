@@ -263,7 +263,7 @@ pub enum GridError {
     #[error("the grid has {0} points; the limit is {MOST_POINTS}")]
     TooMany(usize),
     /// An unknown word of an input.
-    #[error("{part:?}: this input takes a word; use one of {}", words.join(", "))]
+    #[error("{part:?}: this input is categorical; use one of {}", words.join(", "))]
     NoWord {
         /// The part.
         part: String,

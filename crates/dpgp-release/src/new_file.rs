@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{ReleaseError, SigningKey};
-use dpgp_fs::{NewFile, ReadAccess, with_ending};
+use dpgp_fs::{NewFile, ReadAccess, append_suffix};
 
 /// A new file, with its signature beside it if there is a key. It is opened before the charge, so that nothing is spent
 /// on a file that cannot be written.
@@ -112,5 +112,5 @@ impl FilledFiles {
 
 /// The path of the signature of a file, as for `ssh-keygen`.
 pub(super) fn signature_path(path: &Path) -> PathBuf {
-    with_ending(path, ".sig")
+    append_suffix(path, ".sig")
 }

@@ -5,13 +5,31 @@ use std::path::{Path, PathBuf};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-use super::new_file::{FilledFiles, SignedFile, new_file};
+use super::new_file::{FilledFiles, SignedFile, new_file, signature_path};
 use super::{DrawnRelease, PrivatePredictions, ReleaseError, SigningKey};
 use dpgp_data::{OutputCells, OutputColumn, csv_cell, encode_parquet_table};
-use dpgp_fs::{NewFile, ReadAccess, with_ending};
+use dpgp_fs::{NewFile, ReadAccess, append_suffix};
 use dpgp_number::text::format_exact;
 use dpgp_spec::setting::DataSetting;
 use dpgp_task::Predictions;
+
+/// The ending that the name of a certificate adds to the name of its predictions.
+pub const CERTIFICATE_ENDING: &str = ".certificate.json";
+
+/// The paths of predictions, of their certificate and of its signature.
+///
+/// # Examples
+/// ```
+/// let [_, certificate, signature] = dpgp_release::prediction_paths("map.csv".as_ref());
+/// assert_eq!(certificate.to_str(), Some("map.csv.certificate.json"));
+/// assert_eq!(signature.to_str(), Some("map.csv.certificate.json.sig"));
+/// ```
+#[must_use]
+pub fn prediction_paths(predictions: &Path) -> [PathBuf; 3] {
+    let certificate = append_suffix(predictions, CERTIFICATE_ENDING);
+    let signature = signature_path(&certificate);
+    [predictions.to_path_buf(), certificate, signature]
+}
 
 /// Both files, before a release is charged.
 pub struct PredictionFiles<'k> {
@@ -34,7 +52,7 @@ impl<'k> PredictionFiles<'k> {
             // Without a file, there is no place for its certificate.
             return Err(ReleaseError::Exists(path.to_path_buf()));
         }
-        let certificate = SignedFile::open(&with_ending(path, ".certificate.json"), key)?;
+        let certificate = SignedFile::open(&append_suffix(path, CERTIFICATE_ENDING), key)?;
         Ok(Self { path: path.to_path_buf(), form, predictions, certificate })
     }
 

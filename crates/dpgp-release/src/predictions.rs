@@ -10,11 +10,11 @@ use super::draw::{ReleaseGuarantee, UnchargedRelease};
 use super::exceptions::{check_magnitudes, public_row_count, refuse_large_delta};
 use super::grid::{PublicPoints, ensure_inside_box, points_from_matrix};
 use super::ledger::{LedgerLocation, refuse_protected_columns};
-use super::prediction_files::{COLUMNS, PredictionRows};
+use super::prediction_files::{CERTIFICATE_ENDING, COLUMNS, PredictionRows};
 use super::subject::ReleaseSpec;
 use super::{CertificateSummary, ReleaseError};
 use dpgp_data::{Fingerprint, Progress, read_limited_text};
-use dpgp_fs::with_ending;
+use dpgp_fs::append_suffix;
 use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySetting};
 use dpgp_number::Epsilon;
 use dpgp_run::{
@@ -364,7 +364,7 @@ impl ReleasedPredictions {
     /// is none.
     pub fn read(path: &Path) -> Result<Self, ReleaseError> {
         let csv = read_limited_text(path).map_err(ReleaseError::io(path))?;
-        let beside = with_ending(path, ".certificate.json");
+        let beside = append_suffix(path, CERTIFICATE_ENDING);
         let statement = match read_limited_text(&beside) {
             Ok(text) => CertificateSummary::parse(&beside, &text, Some(&csv))?,
             Err(cause) if cause.kind() == ErrorKind::NotFound => CertificateSummary::without_certificate(),
@@ -490,7 +490,7 @@ mod tests {
         let read = ReleasedPredictions::read(&path).unwrap();
         assert_eq!(read.statement, CertificateSummary::without_certificate());
         assert_eq!(read.points, [ReleasedPoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]);
-        std::fs::create_dir(with_ending(&path, ".certificate.json")).unwrap();
+        std::fs::create_dir(append_suffix(&path, CERTIFICATE_ENDING)).unwrap();
         assert!(matches!(ReleasedPredictions::read(&path), Err(ReleaseError::Io { .. })));
     }
 }

@@ -155,8 +155,7 @@ pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
     let entries = entries.collect::<Result<Vec<_>, ReleaseError>>()?;
     if let Some((one, other, reason)) = find_conflict(&entries) {
         let [one, other] = [one, other].map(|place| names[place]);
-        let problem =
-            format!("{one} (the earlier release) and {other} (this one) have no guarantee together: {reason}");
+        let problem = format!("{one} (the earlier release) and {other} (this one) have no joint guarantee: {reason}");
         return Err(ReleaseError::NotTogether(problem).into());
     }
     ready()?;

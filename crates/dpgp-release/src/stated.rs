@@ -12,7 +12,7 @@ use super::earlier_wording::in_current_wording;
 use super::exceptions::{large_delta_warning, noise_design_warning, weak_guarantee_warnings};
 use super::verify::VerifiedFact;
 use dpgp_accounting::{
-    Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyBudget, PrivacyUnit, epsilon_of,
+    Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyBudget, PrivacyUnit, gaussian_epsilon_at_mu,
 };
 use dpgp_noise::RoundedNoise;
 
@@ -75,7 +75,7 @@ impl<'a> StatementChecker<'a> {
     fn into_checks(self) -> StatementChecks {
         let mut checks = Vec::new();
         if !self.same.is_empty() {
-            let fact = format!("consistent with the certificate inside: {}", self.same.join(", "));
+            let fact = format!("consistent with the embedded certificate: {}", self.same.join(", "));
             checks.push(VerifiedFact::new(fact, true));
         }
         checks.extend(self.contradictions.into_iter().map(|fact| VerifiedFact::new(fact, false)));
@@ -88,7 +88,7 @@ impl<'a> StatementChecker<'a> {
             None => self.absent.push(name.to_owned()),
             Some(found) if is_same(found, expected) => self.same.push(name.to_owned()),
             Some(found) => {
-                let fact = format!("{name} is {found}, but the certificate inside implies {expected}");
+                let fact = format!("{name} is {found}, but the embedded certificate implies {expected}");
                 self.contradictions.push(fact);
             }
         }
@@ -114,14 +114,14 @@ impl<'a> StatementChecker<'a> {
         self.compare_guarantee_field("delta_exact", &json!(certificate.delta_exact));
         self.compare_guarantee_field("risk", &risk_json(certificate, self.mu));
         let made = self.spoken.pointer("/noise/made");
-        self.compare_field("noise.made", made, &Value::from(RoundedNoise::MADE));
+        self.compare_field("noise.made", made, &Value::from(RoundedNoise::NOISE_STATEMENT));
     }
 
     fn check_sums_fields(&mut self) {
         let certificate = self.certificate;
         self.compare_guarantee_field("text", &Value::from(certificate.to_string()));
         if self.whole.get("risk").is_some() {
-            self.record_condition("risk", false, "a file of sums states it only inside its guarantee");
+            self.record_condition("risk", false, "in a file of sums, it belongs inside the guarantee");
         }
         // Files with a private number of rows may warn about a large delta. The certificate does not say whether it was
         // private.
@@ -190,18 +190,19 @@ impl<'a> StatementChecker<'a> {
             return self.record_condition(
                 "whole_width",
                 false,
-                "the certificate inside does not protect a change of one target",
+                "the embedded certificate does not protect against a change of one target",
             );
         };
         let Some(delta) = self.certificate.delta() else {
-            return self.record_condition("whole_width", false, "the certificate inside has no guarantee");
+            return self.record_condition("whole_width", false, "the embedded certificate has no guarantee");
         };
         let mu = self.mu * (width / change);
-        let expected = json!({ "change": width, "mu": mu, "epsilon": epsilon_of(mu, delta), "delta": delta });
+        let expected =
+            json!({ "change": width, "mu": mu, "epsilon": gaussian_epsilon_at_mu(mu, delta), "delta": delta });
         self.record_condition(
             "whole_width.change",
             width > change,
-            "it does not exceed the change in the certificate inside",
+            "it does not exceed the change in the embedded certificate",
         );
         self.compare_field("whole_width", Some(wider), &expected);
     }
@@ -223,7 +224,7 @@ impl<'a> StatementChecker<'a> {
         let why = match (&missing, left.first()) {
             (Some(missing), _) => format!("it lacks {:?}", missing.display_text()),
             (None, Some(more)) => {
-                format!("it has {more:?}, which does not follow from the certificate inside")
+                format!("it has {more:?}, which does not follow from the embedded certificate")
             }
             (None, None) => String::new(),
         };
@@ -271,7 +272,7 @@ impl<'a> StatementChecker<'a> {
             return self.record_condition(
                 "all_releases",
                 id.is_null() && all.is_null(),
-                "either both it and release_id must be present, or neither",
+                "it and release_id must both be present or both be null",
             );
         }
         let [mu, delta] = ["mu", "delta"].map(|name| number_field(all, name).unwrap_or(f64::NAN));
@@ -284,7 +285,7 @@ impl<'a> StatementChecker<'a> {
         );
         self.compare_field("all_releases.delta", all.get("delta"), &json!(self.certificate.delta()));
         if mu.is_finite() && delta > 0.0 {
-            self.compare_field("all_releases.epsilon", all.get("epsilon"), &json!(epsilon_of(mu, delta)));
+            self.compare_field("all_releases.epsilon", all.get("epsilon"), &json!(gaussian_epsilon_at_mu(mu, delta)));
         }
         if let (Some(epsilon), Some(delta)) = (number_field(all, "budget_epsilon"), number_field(all, "budget_delta")) {
             let exact = PrivacyBudget { epsilon, delta }.delta_at(mu);
@@ -295,7 +296,7 @@ impl<'a> StatementChecker<'a> {
         self.record_condition(
             "all_releases.releases",
             releases > 0 && alone,
-            "if there is one release, its mu must be that of this release",
+            "it must be at least 1, and if it is 1, mu must be that of this release",
         );
     }
 
@@ -308,7 +309,7 @@ impl<'a> StatementChecker<'a> {
         self.record_condition("together.mu", several && mu >= own, "it is less than the mu of this release alone");
         let budget = PrivacyBudget { epsilon, delta };
         let kept = epsilon > 0.0 && delta > 0.0 && delta < 1.0 && several && budget.admits(mu * (1.0 - PRECISION));
-        self.record_condition("together.epsilon", kept, "mu of all answers does not keep this epsilon and delta");
+        self.record_condition("together.epsilon", kept, "the joint mu does not imply this epsilon and delta");
         if !several {
             return;
         }

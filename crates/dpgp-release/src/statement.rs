@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::ReleaseError;
 use super::draw::risk_in_words;
 use super::verify::{VerifiedCertificateText, verify_certificate_text};
-use dpgp_accounting::CertifiedMechanism;
+use dpgp_accounting::{AttackRisk, CertifiedMechanism};
+use dpgp_number::text::{format_exact, format_four_digits_trimmed};
 
 /// The statement of a certificate that holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -104,11 +105,16 @@ impl CertificateSummary {
             Some(joint) => describe_joint_guarantee(joint).into_iter().collect(),
             None => risk_in_words(&certificate, mu).into_iter().collect(),
         };
+        // A reader of one file sees what the rows have spent in all.
+        if let (Some(first), Some(all)) = (said.first_mut(), describe_all_releases(&whole, mu)) {
+            first.push_str(&format!(" {all}"));
+        }
         let guarantee_of = if joint.is_some() { "Guarantee of this answer alone" } else { "Guarantee" };
         said.extend([format!("{guarantee_of}: {guarantee}."), noise_source_sentence(made)]);
         if !not_covered.is_empty() {
             said.push(format!("Not covered: {}.", not_covered.join("; ")));
         }
+        said.extend(describe_clipping(&whole));
         said.extend(whole.get("intervals").and_then(Value::as_str).map(|intervals| format!("{intervals}.")));
         Ok(Self {
             epsilon: certificate.guarantee.map(|claimed| claimed.epsilon),
@@ -130,11 +136,42 @@ pub(super) fn describe_joint_guarantee(joint: &Value) -> Option<String> {
     let names = text_list(joint.get("answers"));
     let [epsilon, delta] = ["epsilon", "delta"].map(|name| joint.get(name).and_then(Value::as_f64));
     let (epsilon, delta, risk) = (epsilon?, delta?, joint.get("in_words").and_then(Value::as_str));
-    let (count, names, neighbours) = (names.len(), names.join(", "), text_list(joint.get("neighbours")).join("; "));
+    let (count, names, neighbours) =
+        (names.len(), names.join(", "), text_list(joint.get("neighbours")).join("; for other answers, "));
     let risk = risk.map(|risk| format!(" From all of them: {}", lower_first(risk))).unwrap_or_default();
     Some(format!(
-        "One of {count} answers released together ({names}), which together have epsilon = {epsilon:?} and delta = {delta:?} ({neighbours}).{risk}"
+        "One of {count} answers released together ({names}), which jointly have epsilon = {epsilon:?} and delta = {delta:?} \
+         ({neighbours}).{risk}"
     ))
+}
+
+/// States what all releases from the same rows have spent so far, if there are others than those charged with this one, whose mu is
+/// `own_mu`. Says nothing where the ledger does not count all of them.
+pub(super) fn describe_all_releases(whole: &Value, own_mu: f64) -> Option<String> {
+    let all =
+        ["/all_releases", "/guarantee/all_releases"].iter().find_map(|place| whole.pointer(place)?.as_object())?;
+    let number = |name: &str| all.get(name).and_then(Value::as_f64);
+    let (mu, epsilon, delta, releases) = (number("mu")?, number("epsilon")?, number("delta")?, number("releases")?);
+    let charged = whole.pointer("/together/mu").and_then(Value::as_f64).unwrap_or(own_mu);
+    if mu <= charged * (1.0 + MU_ROUNDING) || all.get("not_counted").is_some_and(|open| !open.is_null()) {
+        return None;
+    }
+    let share = AttackRisk::of_gaussian(mu).right_guesses_percent();
+    Some(format!(
+        "Counting earlier releases from these rows ({releases} in all), it is at most {share:.1} %: epsilon = {epsilon:.4} at delta = {}.",
+        format_exact(delta)
+    ))
+}
+
+/// The relative rounding of a mu that was added up.
+const MU_ROUNDING: f64 = 1e-9;
+
+/// States the bounds that targets were clipped to, if the certificate names them.
+fn describe_clipping(whole: &Value) -> Option<String> {
+    let [low, high] = [0, 1].map(|end| whole.pointer(&format!("/clipped_to/{end}"))?.as_f64());
+    let (low, high, target) =
+        (format_four_digits_trimmed(low?), format_four_digits_trimmed(high?), whole.get("target")?.as_str()?);
+    Some(format!("Values of {target} were clipped to {low} to {high}, so these are means of clipped values."))
 }
 
 fn lower_first(text: &str) -> String {

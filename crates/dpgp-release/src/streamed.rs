@@ -23,7 +23,7 @@ use dpgp_number::Epsilon;
 use dpgp_run::{Pool, Shard};
 use dpgp_spec::TextDigest;
 use dpgp_stream::{RowSummand, StoredPartialSums};
-use dpgp_task::{CellSetting, DirichletModel, Experiment, draw_refusal};
+use dpgp_task::{CellSetting, DirichletModel, Experiment, row_draw_refusal_reason};
 
 /// The sums over rows that a spec defines.
 #[derive(Debug, Clone)]
@@ -202,7 +202,7 @@ impl<'a, M: SumsModel> StreamedModel<'a, M> {
     /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
     /// [`ReleaseError::BadEpsilon`]; [`ReleaseError::Magnitude`] for settings whose numbers could overflow.
     pub fn resolve_privacy_setting(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
-        if let Some(reason) = draw_refusal(&self.setting.data) {
+        if let Some(reason) = row_draw_refusal_reason(&self.setting.data) {
             return Err(ReleaseError::NotReleasable(reason));
         }
         let cells = self.experiment.cells.iter();

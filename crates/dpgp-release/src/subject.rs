@@ -50,7 +50,7 @@ impl ReleaseSpec<'_> {
             mu,
             neighbours,
             small_changes: match neighbours {
-                Neighbours::OneTargetChanges(change) => self.setting.normalise.width_beyond(change).is_some(),
+                Neighbours::OneTargetChanges(change) => self.setting.normalise.target_width_if_above(change).is_some(),
                 Neighbours::OneRecord(_) => false,
             },
             unit: certificate.unit.clone(),

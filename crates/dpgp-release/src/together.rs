@@ -175,12 +175,13 @@ fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget
         if protected != of_other {
             let hint = match [protected, of_other].contains(&ADDED_OR_REMOVED) {
                 true => {
-                    "; for counts that protect what means of private inputs do, use `dpgp new --count --relation replace-one`"
+                    "; to give counts the same protection as means with private inputs, use \
+                     `dpgp new --count --relation replace-one`"
                 }
                 false => "",
             };
             return Err(wrong(format!(
-                "{first} protects {protected}, and {name} protects {of_other}, so they have no guarantee together{hint}"
+                "{first} protects {protected}, and {name} protects {of_other}, so they have no joint guarantee{hint}"
             )));
         }
     }

@@ -9,7 +9,7 @@ use super::certificate_json::parse_unique_keys;
 use super::combinations_file::CombinationsFile;
 use super::new_file::signature_path;
 use super::stated::{StatementChecker, StatementChecks};
-use super::statement::describe_joint_guarantee;
+use super::statement::{describe_all_releases, describe_joint_guarantee};
 use super::{AllowedSigners, ReleaseError};
 use dpgp_accounting::{Certificate, gaussian_delta};
 use dpgp_data::{Digest, Progress, compute_stamp_with_progress, read_limited_text};
@@ -37,12 +37,16 @@ pub struct VerifiedRelease {
     pub guarantee: String,
     /// The guarantee of all answers of its charge together, if there are several.
     pub together: Option<String>,
+    /// What all releases from the same rows had spent by then, if there are earlier ones.
+    pub all_releases: Option<String>,
     /// The program that made it.
     pub program: Option<String>,
     /// The checks, in order.
     pub checks: Vec<VerifiedFact>,
     /// Missing fields, which could not be checked. Earlier versions wrote fewer fields.
     pub skipped: Vec<String>,
+    /// Whether a signature was checked.
+    pub signed: bool,
     /// The signature, if there is one and no signers were named.
     pub unchecked: Option<PathBuf>,
 }
@@ -115,10 +119,20 @@ pub fn verify(
     let StatementChecks { checks: stated, skipped } =
         StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu());
     checks.extend(stated);
-    let ParsedCertificate { certificate, program, .. } = published;
+    let ParsedCertificate { certificate, program, noise, .. } = published;
     let unchecked = Some(signature_path(path)).filter(|file| signers.is_none() && file.exists());
     let together = whole.get("together").and_then(describe_joint_guarantee);
-    Ok(VerifiedRelease { guarantee: certificate.to_string(), together, program, checks, skipped, unchecked })
+    let all_releases = describe_all_releases(&whole, noise.mu());
+    Ok(VerifiedRelease {
+        guarantee: certificate.to_string(),
+        together,
+        all_releases,
+        program,
+        checks,
+        skipped,
+        signed: signers.is_some(),
+        unchecked,
+    })
 }
 
 /// A certificate whose text was checked.
@@ -187,7 +201,7 @@ fn no_certificate_error(path: &Path, cause: &str) -> ReleaseError {
 fn guarantee_checks(published: &ParsedCertificate) -> Vec<VerifiedFact> {
     let ParsedCertificate { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;
-    let sound = noise.is_sound() && is_close(*mu, noise.mu());
+    let sound = noise.is_valid_for_release() && is_close(*mu, noise.mu());
     let is = if sound { "is" } else { "is not" };
     let fact = format!("mu = {mu:?} {is} the sensitivity {sensitivity:?} divided by the noise {sd:?}");
     let mut checks = vec![VerifiedFact::new(fact, sound)];
@@ -237,9 +251,11 @@ mod tests {
         VerifiedRelease {
             guarantee: String::new(),
             together: None,
+            all_releases: None,
             program: None,
             checks,
             skipped: Vec::new(),
+            signed: false,
             unchecked: None,
         }
     }

@@ -103,7 +103,7 @@ fn escape_tex(text: &str) -> String {
     escaped
 }
 
-/// A key has only letters, digits and hyphens.
+/// Replaces every character but ASCII letters and digits by a hyphen.
 fn to_bibtex_key(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
@@ -143,7 +143,7 @@ fn privacy_sentence(report: &Report<'_>) -> Option<String> {
     epsilons.map(|epsilons| format!("epsilon: {epsilons}{deltas}"))
 }
 
-/// The different numbers of all rows, by size; none without any.
+/// Lists the distinct numbers of all rows in increasing order, or the range of more than [`NAMED`]; none without numbers.
 fn format_distinct_values(report: &Report<'_>, of: impl Fn(&ReportRow) -> Option<f64>) -> Option<String> {
     let mut all: Vec<f64> = report.rows.iter().filter_map(of).collect();
     all.sort_by(f64::total_cmp);

@@ -85,7 +85,7 @@ pub enum GradeError {
     },
     /// No row is about a number or claim of the experiment.
     #[error(
-        "none of its rows is about a printed number or a claim: its metrics are {}, but those of {experiment} are {}",
+        "none of its rows corresponds to a printed number or a claim: its metrics are {}, but those of {experiment} are {}",
         found.join(", "), known.join(", ")
     )]
     NothingPrinted {
@@ -97,7 +97,7 @@ pub enum GradeError {
         experiment: String,
     },
     /// No row is of another method.
-    #[error("has no {metric} of a method that is not in {experiment}")]
+    #[error("must have {metric} for a method that is not in {experiment}")]
     NoOtherMethod {
         /// The metric.
         metric: String,
@@ -120,7 +120,7 @@ pub enum GradeError {
 fn without_columns_hint(without: &[String]) -> String {
     match without {
         [] => String::new(),
-        names => format!("; it has no column {}, so all its rows are taken for one label of it", names.join(", ")),
+        names => format!("; it has no column {}, so all its rows are given the same label there", names.join(", ")),
     }
 }
 
@@ -202,7 +202,7 @@ impl SubmittedTable {
         Ok(table)
     }
 
-    /// Reads a table whose rows may all be of other methods.
+    /// Reads a table, and accepts one in which no row matches a cell: all rows may be of other methods.
     fn read_any(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
         let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
         let columns = TableHeadings { headings: reader.headers()?.clone() };
@@ -351,7 +351,7 @@ fn unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &Strin
     unknown.map_or(String::new(), |(axis, found)| format!(", {} = {found:?}", axis.name))
 }
 
-/// A label may be written as in our tables, where the start of a formula is quoted.
+/// Whether a field holds a label, as such or as in our tables, where the start of a formula is quoted.
 fn is_label(found: &str, label: &str) -> bool {
     dpgp_task::is_same_label(found, label) || found.trim() == csv_cell(label)
 }
@@ -447,7 +447,7 @@ pub struct NumberComparison {
 
 /// The reason why a number without a spread is not judged.
 const NO_SPREAD: &str =
-    "it has no spread over runs and no interval, and our results do not show that it is the same in every run";
+    "it has neither a spread over runs nor an interval, and our results do not show that it is the same in every run";
 
 /// The reason why a number with another kind of spread is not judged.
 const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
@@ -526,7 +526,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&CommittedResults>, table: &s
     let rows: Vec<MetricSummary> = told
         .map(|(cell, metric)| {
             let fixed = ours.is_some_and(|ours| ours.is_deterministic(experiment, *cell, metric));
-            table.build_result_row(*cell, metric, fixed)
+            table.metric_summary_for_claims(*cell, metric, fixed)
         })
         .collect();
     let printed_of = |row: &MetricSummary| {
@@ -557,13 +557,13 @@ pub fn grade(experiment: &Experiment, ours: Option<&CommittedResults>, table: &s
         numbers: numbers.into_values().collect(),
         unknown_rows: table.unknown,
         first_unknown: table.first_unknown,
-        unknown_metrics: unknown_metrics(&table.unknown_metrics, experiment),
+        unknown_metrics: find_unknown_metrics(&table.unknown_metrics, experiment),
         claims,
         outcomes,
     })
 }
 
-fn unknown_metrics(found: &BTreeMap<String, u64>, experiment: &Experiment) -> Vec<UnknownMetric> {
+fn find_unknown_metrics(found: &BTreeMap<String, u64>, experiment: &Experiment) -> Vec<UnknownMetric> {
     let known = known_metrics(experiment);
     let closest = |metric: &str| closest(metric, known.iter().map(String::as_str)).map(str::to_owned);
     let described = |(metric, line): (&String, &u64)| UnknownMetric {
@@ -660,7 +660,7 @@ impl SubmittedTable {
                 own.map(|own| own.widen_by_rounding(counterpart.precision).widened(widened))
             }
         };
-        let verdict = verdict_from_interval(interval, counterpart, ours.conditions);
+        let verdict = verdict_from_interval(interval.as_ref(), counterpart, ours.conditions);
         let reason = if given.spread.is_none() { NO_SPREAD } else { OTHER_SPREAD };
         Ok(Some(GradedNumber {
             reason: (verdict == NumberVerdict::NotJudged).then_some(reason),
@@ -696,7 +696,7 @@ impl SubmittedTable {
 
     /// A row for checking claims. Its error is that of the mean over runs if the table gives their spread, and zero if
     /// nothing is random. Otherwise it is NaN, and no claim about the row is decided.
-    fn build_result_row(&self, cell: usize, metric: &str, fixed: bool) -> MetricSummary {
+    fn metric_summary_for_claims(&self, cell: usize, metric: &str, fixed: bool) -> MetricSummary {
         let none = SubmittedNumber {
             value: f64::NAN,
             spread: None,

@@ -18,7 +18,7 @@ pub use grade::{
     GradeError, GradedNumber, NumberComparison, OtherMethod, TableGrade, UnknownMetric, grade, read_other_methods,
 };
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
-pub use page::{PaperFacts, is_report, report_html};
+pub use page::{PaperCoverageAndPages, is_report, report_html};
 pub use paper_table::{PaperTableError, spec_from_paper_table};
 pub use ranking::{ProtectedUnit, ProtectedUnitError, RankedMethod, Ranking, RankingFilter};
 pub use reference::schema_markdown;
@@ -31,5 +31,6 @@ pub use results::{
 pub use table::{
     ClaimOutcome, ClaimOutcomeKind, NOT_PRIVATE, NumberVerdict, PivotTable, PredictiveInterval, ReferenceComparison,
     RowPair, TableDifference, TableOutputFormat, compare_tables, first_screen, first_screen_graded, format_exact,
-    format_short, pair_rows, plain_table, plain_table_fitted, table_csv, table_markdown, table_terminal, wrap_prose,
+    format_four_digits, pair_rows, plain_table, plain_table_fitted, table_csv, table_markdown, table_terminal,
+    wrap_prose,
 };

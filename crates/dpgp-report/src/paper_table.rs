@@ -134,7 +134,7 @@ pub fn spec_from_paper_table(
             let wrong = || PaperTableError::NoNumber { line, column: column.to_owned(), found: found.to_owned() };
             let number = PaperNumber::read(found).ok_or_else(wrong)?;
             let labels = kept.iter().map(|name| label_toml(at(name).map_or("", |at| field(&record, at)))).collect();
-            rows.push(PrintedRow { labels, metric: metric.to_owned(), number });
+            rows.push(LabelledPaperNumber { labels, metric: metric.to_owned(), number });
         }
     }
     if rows.is_empty() {
@@ -143,14 +143,14 @@ pub fn spec_from_paper_table(
     Ok(spec_text(&kept, &rows, name, spec))
 }
 
-struct PrintedRow {
+struct LabelledPaperNumber {
     /// Its values of the kept columns, as TOML.
     labels: Vec<String>,
     metric: String,
     number: PaperNumber,
 }
 
-/// The separator that is most frequent in the first line; a comma without any.
+/// The separator that is most frequent in the first line: tab, semicolon or comma; a comma if there is none.
 fn separator(table: &str) -> u8 {
     let first = table.lines().next().unwrap_or_default();
     let count = |separator: &u8| first.bytes().filter(|byte| byte == separator).count();
@@ -172,7 +172,7 @@ fn label_toml(text: &str) -> String {
     if is_number { text.to_owned() } else { quote_toml(text) }
 }
 
-fn spec_text(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> String {
+fn spec_text(kept: &[&String], rows: &[LabelledPaperNumber], name: &str, spec: &str) -> String {
     let spread = rows.iter().any(|row| row.number.spread.is_some());
     let spreads: &[&str] = if spread { &["spread"] } else { &[] };
     let columns: Vec<String> = kept
@@ -184,7 +184,7 @@ fn spec_text(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> S
         .collect();
     let lines: Vec<String> = rows
         .iter()
-        .map(|PrintedRow { labels, metric, number }| {
+        .map(|LabelledPaperNumber { labels, metric, number }| {
             let PaperNumber { value, precision, spread: own } = number;
             let mut cells = labels.clone();
             cells.extend([quote_toml(metric), format_exact(*value), format_exact(*precision)]);

@@ -212,7 +212,7 @@ impl Ranking {
 
 impl RankedMethod {
     /// What it hides, in a word.
-    pub fn hides_text(&self) -> String {
+    pub fn protected_unit_text(&self) -> String {
         match self.hides {
             Some(hides) => hides.to_string(),
             None if self.checked => "nothing".to_owned(),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check};
-use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison, standard_error};
+use super::table::row_standard_error;
+use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison};
 use dpgp_number::text::format_exact;
 use dpgp_run::FailedCell;
 use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, ReferenceValue, ValueOwner};
@@ -37,9 +38,9 @@ impl ReportRow {
         [&self.published, &self.authors, &self.reference].into_iter().flatten()
     }
 
-    /// The standard error of the mean over replicates; zero where there is no spread.
+    /// The standard error of the mean, over replicates or over the folds of a single one; zero where there is no spread.
     pub(super) fn standard_error(&self) -> f64 {
-        standard_error(self.row.spread, self.row.spread_kind, self.row.repeats)
+        row_standard_error(&self.row)
     }
 
     /// Its place along an axis, infinite for an infinite label; none if the label is not a number.

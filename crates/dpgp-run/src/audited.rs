@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::load::{
     DataLoader, ParquetColumns, SampleId, SourceRows, join_tables_for_release, numeric_columns, sample_from_columns,
 };
-use super::{Pool, Project, RunError, RunWatcher, WorkUnit, data_caveats};
+use super::{BlockReplicate, Pool, Project, RunError, RunWatcher, data_caveats};
+use dpgp_claim_audit::{AttackContext, AuditFinding, AuditVerdict, audit as audit_block};
 use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowFingerprinter, Table};
-use dpgp_evidence::{AttackContext, AuditFinding, AuditVerdict, audit as audit_block};
 use dpgp_mechanisms::{PrivacySetting, Sections};
 use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
 use dpgp_task::{Cell, CellSetting, Experiment, RunCache, Sample, TaskSetting};
@@ -62,8 +62,8 @@ pub fn audit<'e>(
     experiment: &'e Experiment,
     options: &AuditOptions<'_>,
 ) -> Result<Vec<AuditedCell<'e>>, RunError> {
-    let units: Vec<WorkUnit> =
-        (0..experiment.blocks.len()).map(|block| WorkUnit::from_block(experiment, block)).collect();
+    let units: Vec<BlockReplicate> =
+        (0..experiment.blocks.len()).map(|block| BlockReplicate::from_block(experiment, block)).collect();
     let loader = DataLoader { experiment, project, progress: options.watcher.downloads() };
     let samples = loader.samples(&units)?;
     let (empty, known) = (Sample::new(&[], Vec::new()), RunCache::default());
@@ -94,7 +94,7 @@ pub fn audit<'e>(
 /// The cells of one unit that claim privacy, by their numbers.
 fn audit_unit(
     experiment: &Experiment,
-    unit: &WorkUnit,
+    unit: &BlockReplicate,
     sample: &Sample,
     known: &RunCache,
     options: &AuditOptions<'_>,

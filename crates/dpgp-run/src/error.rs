@@ -8,9 +8,9 @@ use thiserror::Error;
 use super::StateError;
 use super::program::ProgramError;
 use super::store::{RunHeader, StoreError};
+use dpgp_claim_audit::AuditError;
 use dpgp_data::DataError;
-use dpgp_evidence::AuditError;
-use dpgp_spec::{CoverageError, SpecError};
+use dpgp_spec::{PaperFileError, SpecError};
 use dpgp_task::{GivenNumbersError, TaskError};
 
 /// A failure of a run, by cause.
@@ -22,7 +22,7 @@ pub enum RunError {
     Spec(#[from] Box<SpecError>),
     /// The coverage of a paper cannot be read.
     #[error(transparent)]
-    Coverage(#[from] CoverageError),
+    Coverage(#[from] PaperFileError),
     /// The data are missing, wrong or not readable.
     #[error(transparent)]
     Data(#[from] Box<DataError>),
@@ -101,7 +101,7 @@ pub enum RunError {
         spec: String,
     },
     /// Cells failed numerically; the others are stored.
-    #[error("{experiment}: {} of {all} blocks failed, {done} are stored\n{}", failures.len(), listing(failures))]
+    #[error("{experiment}: {} of {all} blocks failed, {done} are stored\n{}", failures.len(), format_cell_failures(failures))]
     Cells {
         /// The experiment.
         experiment: String,
@@ -235,7 +235,7 @@ fn first_names(names: &[String], separator: &str) -> String {
     if names.len() <= MOST_NAMES { first } else { format!("{first} and {} more", names.len() - MOST_NAMES) }
 }
 
-fn listing(failures: &[CellFailure]) -> String {
+fn format_cell_failures(failures: &[CellFailure]) -> String {
     // Blocks that fail for one reason are listed together.
     let mut causes: Vec<(String, &CellFailure, Vec<String>)> = Vec::new();
     for failure in failures {

@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 
 use super::memory::ensure_memory;
 use super::own_tables::{limit_person_rows, own_files};
-use super::{Project, RunError, WorkUnit};
+use super::{BlockReplicate, Project, RunError};
 use dpgp_data::{
     DataError, DataFile, DatasetFormat, ExpectedCell, FilterValue, IdxArray, ImageDownscaler, MissingCellPolicy,
     PersonId, Progress, RowFilter, Table, TableCellError, TableError, TripTable, read_user_table,
@@ -88,7 +88,7 @@ impl DataLoader<'_> {
     ///
     /// # Errors
     /// As [`load_sample`], and if there are fewer rows than a split has folds.
-    pub fn samples(&self, units: &[WorkUnit]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
+    pub fn samples(&self, units: &[BlockReplicate]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
         let mut samples = BTreeMap::new();
         let cells = &self.experiment.cells;
         // A program reads its data itself.
@@ -105,7 +105,7 @@ impl DataLoader<'_> {
                 let fits = cells[cell].check_rows(sample.row_count());
                 fits.map_err(|fault| Box::new(self.experiment.fault(&fault.path, fault.problem)))?;
                 let setting = cells[cell].setting();
-                let rows = setting.data.rows_drawn(sample.row_count());
+                let rows = setting.data.drawn_row_count(sample.row_count());
                 ensure_memory(self.experiment, ModelMemory::estimate_block(setting, rows))?;
             }
         }
@@ -116,7 +116,7 @@ impl DataLoader<'_> {
     ///
     /// # Errors
     /// [`RunError::Data`] if a file is not there or cannot be fetched.
-    pub fn program_data(&self, units: &[WorkUnit]) -> Result<BTreeMap<TextDigest, RequestData>, RunError> {
+    pub fn program_data(&self, units: &[BlockReplicate]) -> Result<BTreeMap<TextDigest, RequestData>, RunError> {
         let mut data = BTreeMap::new();
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
             let cell = &self.experiment.cells[cell];

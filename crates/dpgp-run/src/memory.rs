@@ -15,11 +15,11 @@ const UNKNOWN: u64 = 16 << 30;
 /// The bytes that this process may still take: what Linux has without swapping, and no more than its control group and its limit on
 /// addresses (`ulimit -v`) leave. Where the system says nothing, 16 GiB.
 fn available_memory() -> u64 {
-    let machine = read("/proc/meminfo".as_ref()).and_then(|text| machine_memory(&text));
+    let machine = read("/proc/meminfo".as_ref()).and_then(|text| parse_available_memory(&text));
     let group =
         read("/proc/self/cgroup".as_ref()).and_then(|text| control_group_memory(&text, "/sys/fs/cgroup".as_ref()));
     let [limits, status] = ["/proc/self/limits", "/proc/self/status"].map(|path| read(path.as_ref()));
-    let process = limits.zip(status).and_then(|(limits, status)| process_memory(&limits, &status));
+    let process = limits.zip(status).and_then(|(limits, status)| parse_address_space_left(&limits, &status));
     machine.into_iter().chain(group).chain(process).min().unwrap_or(UNKNOWN)
 }
 
@@ -42,21 +42,21 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 /// `MemAvailable` of `/proc/meminfo`.
-fn machine_memory(text: &str) -> Option<u64> {
-    kibibytes(text, "MemAvailable:")
+fn parse_available_memory(text: &str) -> Option<u64> {
+    parse_kib_as_bytes(text, "MemAvailable:")
 }
 
 /// A line that counts in KiB, as bytes.
-fn kibibytes(text: &str, name: &str) -> Option<u64> {
+fn parse_kib_as_bytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The limit on addresses less those in use; none if there is no limit.
-fn process_memory(limits: &str, status: &str) -> Option<u64> {
+fn parse_address_space_left(limits: &str, status: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(limit.saturating_sub(kibibytes(status, "VmSize:")?))
+    Some(limit.saturating_sub(parse_kib_as_bytes(status, "VmSize:")?))
 }
 
 /// The limit of a control group (version 2) less what it holds; files that were read and can be dropped do not count.
@@ -134,17 +134,20 @@ mod tests {
     #[test]
     fn linux_says_what_there_is() {
         let text = "MemTotal:       32617424 kB\nMemFree:  1 kB\nMemAvailable:   23739488 kB\n";
-        assert_eq!(machine_memory(text), Some(23_739_488 * 1024));
-        assert_eq!(machine_memory("MemTotal: 5 kB\n"), None);
+        assert_eq!(parse_available_memory(text), Some(23_739_488 * 1024));
+        assert_eq!(parse_available_memory("MemTotal: 5 kB\n"), None);
     }
 
     #[test]
     fn a_process_may_have_a_limit_on_addresses() {
         let limits =
             "Max data size     unlimited    unlimited   bytes\nMax address space 5000000   unlimited    bytes\n";
-        assert_eq!(process_memory(limits, "VmPeak:  9 kB\nVmSize:\t 1000 kB\n"), Some(5_000_000 - 1000 * 1024));
-        assert_eq!(process_memory(&limits.replace("5000000", "unlimited"), "VmSize: 1 kB\n"), None);
-        assert_eq!(process_memory("Max address space 10 20 bytes\n", "VmSize: 1 kB\n"), Some(0));
+        assert_eq!(
+            parse_address_space_left(limits, "VmPeak:  9 kB\nVmSize:\t 1000 kB\n"),
+            Some(5_000_000 - 1000 * 1024)
+        );
+        assert_eq!(parse_address_space_left(&limits.replace("5000000", "unlimited"), "VmSize: 1 kB\n"), None);
+        assert_eq!(parse_address_space_left("Max address space 10 20 bytes\n", "VmSize: 1 kB\n"), Some(0));
     }
 
     #[test]

@@ -154,12 +154,12 @@ pub(super) fn limit_person_rows(
     }
     let kept = chosen.into_kept_rows();
     let rows: Vec<usize> = (0..sample.row_count()).filter(|row| kept.contains(*row as u64)).collect();
-    let persons = number_persons(rows.iter().map(|row| persons[*row]));
+    let persons = assign_person_numbers(rows.iter().map(|row| persons[*row]));
     Sample { persons, ..sample.select(&rows) }
 }
 
-/// The number of each person, in the order in which they come.
-fn number_persons(persons: impl Iterator<Item = PersonId>) -> Vec<usize> {
+/// Numbers the persons from 0 by first appearance, and returns the number of each row's person.
+fn assign_person_numbers(persons: impl Iterator<Item = PersonId>) -> Vec<usize> {
     let mut numbers = BTreeMap::new();
     let mut numbered = Vec::new();
     for person in persons {
@@ -215,7 +215,8 @@ fn moments(setting: &CellSetting) -> Option<&MomentsSetting> {
     setting.privacy.mechanism.downcast()
 }
 
-fn target_bounds(setting: &CellSetting) -> Option<(f64, f64)> {
+/// The public bounds that targets are clipped to, in their own units; none if they are not clipped.
+pub fn target_bounds(setting: &CellSetting) -> Option<(f64, f64)> {
     let mechanism = &setting.privacy.mechanism;
     if mechanism.downcast::<SumsSetting>().is_some() || mechanism.downcast::<MomentsSetting>().is_some() {
         return bounds_in_target_units(&setting.normalise, mechanism.mechanism().target_bound()?);

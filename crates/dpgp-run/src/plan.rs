@@ -50,7 +50,7 @@ pub struct Plan<'a> {
 
 /// One replicate of one block: the piece of work that is computed at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkUnit {
+pub struct BlockReplicate {
     /// Index of the block.
     pub block: usize,
     /// The replicate, from 0.
@@ -59,7 +59,7 @@ pub struct WorkUnit {
     pub missing: Vec<usize>,
 }
 
-impl WorkUnit {
+impl BlockReplicate {
     /// The first replicate of all cells of a block.
     pub(super) fn from_block(experiment: &Experiment, block: usize) -> Self {
         Self { block, replicate: 0, missing: experiment.blocks[block].cells.clone() }
@@ -122,7 +122,7 @@ impl<'a> Plan<'a> {
 
     /// The units of a shard that have something left to compute. Shards deal out all units round-robin in the order
     /// of their block's identity, whatever is stored, so that a shard is the same set at every resume.
-    pub fn units(&self, shard: Shard) -> Vec<WorkUnit> {
+    pub fn units(&self, shard: Shard) -> Vec<BlockReplicate> {
         let mut all: Vec<(TextDigest, u32, usize)> = Vec::new();
         for (number, block) in self.experiment.blocks.iter().enumerate() {
             let id = self.experiment.cells[block.cells[0]].block_id();
@@ -134,7 +134,7 @@ impl<'a> Plan<'a> {
         let mut units = Vec::new();
         for (rank, (_, replicate, block)) in all.into_iter().enumerate() {
             if shard.owns(rank) {
-                let mut unit = WorkUnit { replicate, ..WorkUnit::from_block(self.experiment, block) };
+                let mut unit = BlockReplicate { replicate, ..BlockReplicate::from_block(self.experiment, block) };
                 unit.missing.retain(|&cell| !self.is_stored(cell, replicate));
                 units.push(unit);
             }

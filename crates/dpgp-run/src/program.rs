@@ -105,7 +105,7 @@ impl ProgramRun<'_> {
     /// # Errors
     /// [`ProgramError`].
     pub fn run_program(&self) -> Result<CellMeasurements, ProgramError> {
-        let program = self.task.command_line();
+        let program = self.task.command_line_text();
         let start = |cause| ProgramError::Start { program: program.clone(), cause };
         let scratch = tempfile::tempdir().map_err(start)?;
         let Self { task, seed, replicate, .. } = *self;

@@ -9,9 +9,9 @@ use super::own_tables::ensure_trusted_owner;
 use super::store::RunHeader;
 use dpgp_data::suggest::closest;
 use dpgp_data::{DataError, DatasetCache, DatasetManifest};
-use dpgp_fs::{folder_of, is_outside_folder, refuse_links};
+use dpgp_fs::{is_outside_folder, parent_or_current_folder, refuse_links};
 use dpgp_spec::setting::SourceSetting;
-use dpgp_spec::{Catalogue, CoverageError, NamedSpec, PaperCoverage, PaperPage, SpecChange, SpecError, spec_name};
+use dpgp_spec::{Catalogue, NamedSpec, PaperCoverage, PaperFileError, PaperPage, SpecChange, SpecError, spec_name};
 use dpgp_task::Experiment;
 
 /// Where datasets are found: by default in the cache of the project, and missing ones are downloaded.
@@ -148,14 +148,14 @@ impl Project {
     /// # Errors
     /// [`RunError`] if a spec is wrong.
     pub fn experiments(&self) -> Result<Vec<Experiment>, RunError> {
-        self.each_experiment()?.into_iter().collect()
+        self.load_each_experiment()?.into_iter().collect()
     }
 
     /// All shipped experiments, or what is wrong with the spec of each, in the order of [`Project::specs`].
     ///
     /// # Errors
     /// [`RunError::NoProject`] if there are none.
-    pub fn each_experiment(&self) -> Result<Vec<Result<Experiment, RunError>>, RunError> {
+    pub fn load_each_experiment(&self) -> Result<Vec<Result<Experiment, RunError>>, RunError> {
         let specs = self.specs()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         match Pool::new(cores) {
@@ -199,7 +199,11 @@ impl Project {
                 }
             }
         }
-        if quick { experiments.into_iter().map(|each| self.reduce_experiment(each)).collect() } else { Ok(experiments) }
+        if quick {
+            experiments.into_iter().map(|each| self.apply_quick_settings(each)).collect()
+        } else {
+            Ok(experiments)
+        }
     }
 
     /// The same experiments with other settings.
@@ -279,7 +283,7 @@ impl Project {
         found.extend(self.find(&header.spec).unwrap_or_default());
         match found.into_iter().find(|experiment| experiment.name == header.experiment) {
             None => Err(RunError::spec_changed(header)),
-            Some(experiment) if header.quick => self.reduce_experiment(experiment),
+            Some(experiment) if header.quick => self.apply_quick_settings(experiment),
             Some(experiment) => Ok(experiment),
         }
     }
@@ -307,11 +311,11 @@ impl Project {
     /// Whether a link leads to a spec from another folder: from the project, or from the folder that a path names.
     fn is_linked(&self, spec: &NamedSpec) -> bool {
         let is_own = spec.path.starts_with(self.root.join("experiments"));
-        let folder = if is_own { &self.root } else { folder_of(&spec.path) };
+        let folder = if is_own { &self.root } else { parent_or_current_folder(&spec.path) };
         !spec.shipped && is_outside_folder(folder, &spec.path)
     }
 
-    fn coverage_error(&self, spec: &NamedSpec, error: CoverageError) -> RunError {
+    fn coverage_error(&self, spec: &NamedSpec, error: PaperFileError) -> RunError {
         if !self.is_linked(spec) {
             return error.into();
         }
@@ -319,7 +323,7 @@ impl Project {
         RunError::Io { path: spec.path.clone(), cause: std::io::Error::new(ErrorKind::InvalidData, why) }
     }
 
-    fn reduce_experiment(&self, experiment: Experiment) -> Result<Experiment, RunError> {
+    fn apply_quick_settings(&self, experiment: Experiment) -> Result<Experiment, RunError> {
         Ok(experiment.with_quick_settings(&self.manifest).map_err(Box::new)?)
     }
 
@@ -394,7 +398,7 @@ fn ancestors() -> Vec<PathBuf> {
     std::iter::once(PathBuf::from(".")).chain(above).collect()
 }
 
-/// The experiment: by its whole name, or by the last part alone.
+/// The name closest to a misspelt one: by the whole name, else by the part after the last slash.
 fn closest_experiment_name<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
     closest(name, names.clone()).or_else(|| {
         let last = closest(name, names.clone().map(last_part))?;
@@ -406,7 +410,7 @@ fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The spec beside the one that is not there.
+/// Suggests a spec for a misspelt path: the `.toml` file of the same folder with the closest name.
 fn nearest_spec(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;

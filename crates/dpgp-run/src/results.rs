@@ -159,7 +159,7 @@ fn read_cell_results(plan: &Plan<'_>, store: &ResultStore, cells: &[usize]) -> R
     Ok(results)
 }
 
-/// Told of the blocks as they begin and end, from any thread, and of downloads.
+/// Receives the progress of a run: the start and end of each block, from any thread, and downloads.
 pub trait RunWatcher: Sync {
     /// Receiver of progress of downloads and of notes on the data.
     fn downloads(&self) -> &dyn Progress;

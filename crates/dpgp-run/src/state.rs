@@ -10,7 +10,7 @@ use rand::rngs::SysRng;
 use thiserror::Error;
 
 use dpgp_data::DataKey;
-use dpgp_fs::{disk, folder_of};
+use dpgp_fs::{disk, parent_or_current_folder};
 
 /// The file of the key in the folder.
 const KEY: &str = "key";
@@ -143,7 +143,7 @@ fn random_bytes() -> Result<[u8; BYTES], StateError> {
 /// Writes a new key, whole or not at all; of several processes one wins. Temporary files are private to their owner.
 fn make_key(path: &Path) -> Result<(), StateError> {
     let key = random_bytes()?;
-    let mut file = disk::create(folder_of(path), 0o600).map_err(StateError::io(path))?;
+    let mut file = disk::create(parent_or_current_folder(path), 0o600).map_err(StateError::io(path))?;
     let written = disk::write(&mut file, &key).and_then(|()| disk::sync(&file));
     written.map_err(StateError::io(path))?;
     match disk::persist_new(file, path) {

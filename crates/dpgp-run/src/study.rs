@@ -9,7 +9,7 @@ use rand::Rng as _;
 
 use super::load::{DataLoader, SampleId, absolute};
 use super::own_tables::clipped_in_own_files;
-use super::plan::{Plan, WorkUnit, explain};
+use super::plan::{BlockReplicate, Plan, explain};
 use super::program::ProgramRun;
 use super::results::{read_partial_results, results};
 use super::store::{NUMERICS, ResultMetadata, ResultStore, RunHeader, StoreError, StoredResult, WriteSession};
@@ -211,7 +211,7 @@ impl<'p> Study<'p> {
         let session = self.store.session(plan.header());
         // The session is ended whatever happens, so that what was finished can be read.
         let outcome = match session.begin() {
-            Ok(()) => execute(plan, &samples, &program_data, &session, options),
+            Ok(()) => compute_units_in_parallel(plan, &samples, &program_data, &session, options),
             Err(error) => Err(error.into()),
         };
         self.store.end(session)?;
@@ -273,7 +273,7 @@ impl StudyReport {
 /// # Errors
 /// [`RunError::Cells`] with every failure in grid order, [`RunError::Interrupted`], or [`RunError::Store`]. Whatever
 /// was finished is stored.
-fn execute(
+fn compute_units_in_parallel(
     plan: &Plan<'_>,
     samples: &BTreeMap<SampleId, Sample>,
     program_data: &BTreeMap<TextDigest, RequestData>,
@@ -283,7 +283,7 @@ fn execute(
     let units = plan.units(options.shard);
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let known = RunCache::default();
-    let work = UnitWorker { plan, samples, program_data, session, options, known, failed, done };
+    let work = ReplicateWorker { plan, samples, program_data, session, options, known, failed, done };
     options.watcher.begin_experiment(&plan.experiment.name, units.len());
     let outcomes = options.pool.each(&units, |number, unit| work.run_unit(number, unit));
     options.watcher.end_experiment();
@@ -297,7 +297,7 @@ enum UnitError {
 }
 
 /// State shared by the threads.
-struct UnitWorker<'a> {
+struct ReplicateWorker<'a> {
     plan: &'a Plan<'a>,
     samples: &'a BTreeMap<SampleId, Sample>,
     /// What programs read, by data section.
@@ -311,9 +311,9 @@ struct UnitWorker<'a> {
     done: AtomicUsize,
 }
 
-impl UnitWorker<'_> {
+impl ReplicateWorker<'_> {
     /// Computes and stores a unit, unless the run was asked to stop.
-    fn run_unit(&self, number: usize, unit: &WorkUnit) -> Result<(), UnitError> {
+    fn run_unit(&self, number: usize, unit: &BlockReplicate) -> Result<(), UnitError> {
         let options = self.options;
         let stop = options.stop.load(Ordering::Relaxed);
         if stop || (options.fail_fast && self.failed.load(Ordering::Relaxed)) {
@@ -334,7 +334,7 @@ impl UnitWorker<'_> {
         outcome
     }
 
-    fn measure_unit(&self, unit: &WorkUnit) -> Result<Vec<CellMeasurements>, UnitError> {
+    fn measure_unit(&self, unit: &BlockReplicate) -> Result<Vec<CellMeasurements>, UnitError> {
         let cells = &self.plan.experiment.cells;
         let first = &cells[unit.missing[0]];
         let privacy: Vec<&PrivacySetting> = unit.missing.iter().map(|&cell| &*cells[cell].setting().privacy).collect();
@@ -357,7 +357,7 @@ impl UnitWorker<'_> {
         })
     }
 
-    /// What the program of a cell answers.
+    /// Runs the program of a cell, and returns the metrics in its answer.
     fn run_cell_program(
         &self,
         task: &CommandTask,
@@ -387,7 +387,12 @@ impl UnitWorker<'_> {
     }
 
     /// Stores what was measured of a unit.
-    fn store_results(&self, unit: &WorkUnit, measured: Vec<CellMeasurements>, seconds: f64) -> Result<(), StoreError> {
+    fn store_results(
+        &self,
+        unit: &BlockReplicate,
+        measured: Vec<CellMeasurements>,
+        seconds: f64,
+    ) -> Result<(), StoreError> {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         for (&number, measured) in unit.missing.iter().zip(measured) {
             let cell = &self.plan.experiment.cells[number];

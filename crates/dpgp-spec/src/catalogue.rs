@@ -167,7 +167,7 @@ pub struct PaperCoverage {
     /// The title, to cite it by.
     #[serde(default)]
     pub title: Option<String>,
-    /// The authors, each as `VariationalFamily, Given`.
+    /// The authors, each as `Family, Given`.
     #[serde(default)]
     pub authors: Vec<String>,
     /// The year.
@@ -229,7 +229,7 @@ pub struct PaperPart {
 /// A file on a paper that cannot be used.
 #[derive(Debug, Error)]
 #[error("{path}: {cause}")]
-pub struct CoverageError {
+pub struct PaperFileError {
     /// The file.
     pub path: PathBuf,
     /// The problem.
@@ -240,18 +240,18 @@ impl PaperCoverage {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`CoverageError`] if it cannot be read, or says something else.
-    pub fn read(file: &NamedSpec) -> Result<Self, CoverageError> {
+    /// [`PaperFileError`] if it cannot be read, or says something else.
+    pub fn read(file: &NamedSpec) -> Result<Self, PaperFileError> {
         read_toml(file)
     }
 }
 
-fn read_toml<T: DeserializeOwned>(file: &NamedSpec) -> Result<T, CoverageError> {
-    let text = file.text().map_err(|cause| CoverageError::new(&file.path, &cause))?;
-    toml::from_str(&text).map_err(|cause| CoverageError::new(&file.path, &cause))
+fn read_toml<T: DeserializeOwned>(file: &NamedSpec) -> Result<T, PaperFileError> {
+    let text = file.text().map_err(|cause| PaperFileError::new(&file.path, &cause))?;
+    toml::from_str(&text).map_err(|cause| PaperFileError::new(&file.path, &cause))
 }
 
-impl CoverageError {
+impl PaperFileError {
     fn new(path: &Path, cause: &impl ToString) -> Self {
         Self { path: path.to_path_buf(), cause: cause.to_string().trim_end().to_owned() }
     }
@@ -360,8 +360,8 @@ impl PaperPage {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`CoverageError`] if it cannot be read, or says something else.
-    pub fn read(file: &NamedSpec) -> Result<Self, CoverageError> {
+    /// [`PaperFileError`] if it cannot be read, or says something else.
+    pub fn read(file: &NamedSpec) -> Result<Self, PaperFileError> {
         read_toml(file)
     }
 }

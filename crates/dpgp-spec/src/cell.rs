@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::SpecError;
-use super::document::Document;
+use super::document::RawSpec;
 use super::section::{SECTIONS, SectionText, SourceText, TextDigest};
 use crate::setting::{CheckResult, MechanismSection, SpecCellSetting, SpecProblem, fail};
 use dpgp_number::text::format_exact;
@@ -33,7 +33,7 @@ pub struct Cell<T: TaskSection> {
 pub(super) type SectionTexts = [Option<Arc<SectionText>>; SECTIONS.len()];
 
 impl<T: TaskSection> Cell<T> {
-    /// Only the checks of this room make a cell.
+    /// Makes a cell. Only the checks of this crate call it.
     pub(super) fn new(labels: Vec<String>, setting: SpecCellSetting<T>, texts: SectionTexts) -> Self {
         Self { labels, setting, texts, id: OnceLock::new(), block: OnceLock::new() }
     }
@@ -58,7 +58,7 @@ impl<T: TaskSection> Cell<T> {
     /// # Errors
     /// [`crate::setting::SettingError`] where there are none, or too few.
     pub fn check_rows(&self, rows: usize) -> CheckResult {
-        match self.setting.data.rows_drawn(rows) {
+        match self.setting.data.drawn_row_count(rows) {
             0 => fail("data", SpecProblem::NoRows),
             drawn => self.setting.task.check_rows(drawn),
         }
@@ -232,7 +232,7 @@ pub fn label(value: &Value) -> String {
 }
 
 /// All axes of a spec, in the order of the text: `[grid]` lists, then `[axis.NAME.LABEL]` bundles.
-pub(super) fn axes(document: &Document, source: &SourceText) -> Result<Vec<Axis>, SpecError> {
+pub(super) fn axes(document: &RawSpec, source: &SourceText) -> Result<Vec<Axis>, SpecError> {
     let mut axes = Vec::new();
     for (path, values) in &document.grid {
         axes.push(parse_list_axis(path, values, source)?);
@@ -271,7 +271,7 @@ fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result
     let bundles = bundles.as_table().ok_or_else(shape)?;
     let mut values = Vec::new();
     for bundle in bundles.values() {
-        values.push(assignments(bundle.as_table().ok_or_else(shape)?));
+        values.push(parse_path_assignments(bundle.as_table().ok_or_else(shape)?));
     }
     Ok(Axis {
         name: name.to_owned(),
@@ -282,7 +282,7 @@ fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result
     })
 }
 
-fn assignments(bundle: &Table) -> Vec<PathAssignment> {
+fn parse_path_assignments(bundle: &Table) -> Vec<PathAssignment> {
     let split = |path: &String| path.split('.').map(str::to_owned).collect();
     bundle.iter().map(|(path, value)| PathAssignment { path: split(path), value: value.clone() }).collect()
 }
@@ -302,7 +302,7 @@ fn shorten_axis_names(axes: &mut [Axis]) {
 }
 
 /// Another axis that sets a path of this one, or a path around or inside it.
-fn overlap(axis: &Axis, axes: &[Axis]) -> Option<(String, String)> {
+fn find_overlapping_axis(axis: &Axis, axes: &[Axis]) -> Option<(String, String)> {
     let paths = |axis: &Axis| axis.values.iter().flatten().map(|a| a.path.clone()).collect::<Vec<_>>();
     let own = paths(axis);
     for other in axes.iter().filter(|other| other.place != axis.place) {
@@ -323,7 +323,7 @@ fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), Spe
     if FIXED_COLUMNS.contains(&axis.path.as_str()) {
         return Err(source.error(&place, SpecProblem::ReservedAxis { name: axis.path.clone() }));
     }
-    if let Some((other, path)) = overlap(axis, axes) {
+    if let Some((other, path)) = find_overlapping_axis(axis, axes) {
         return Err(source.error(&place, SpecProblem::OverlappingAxes { other, path }));
     }
     if axes.iter().filter(|other| other.name == axis.name).count() > 1 {
@@ -337,7 +337,7 @@ fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), Spe
     Ok(())
 }
 
-/// What the rooms above measure, as a spec writes it.
+/// The `task` section of a spec: what a cell measures. The crates above implement it.
 pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// What adds noise.
     type Mechanism: MechanismSection;

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::cell::{Axis, label};
-use super::document::Document;
+use super::document::RawSpec;
 use super::section::{SECTIONS, SourceText, path_segments, simplify_serde_message};
 use super::{Claim, Experiment, SpecProblem, TaskSection, TextDigest};
 use dpgp_data::DatasetManifest;
@@ -144,7 +144,7 @@ impl SpecChange {
     }
 
     /// Whether values are whole numbers that begin with 0: perhaps a fraction with a comma.
-    fn may_be_a_fraction(&self) -> bool {
+    fn looks_like_decimal_comma(&self) -> bool {
         matches!(self.values.as_slice(), [Value::Integer(0), Value::Integer(_)])
     }
 
@@ -195,7 +195,7 @@ fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
 
 /// Names the changes in an error: the line that it points to does not show them.
 fn attach_changes(changes: &[SpecChange], error: SpecError) -> SpecError {
-    let hint = if changes.iter().any(SpecChange::may_be_a_fraction) {
+    let hint = if changes.iter().any(SpecChange::looks_like_decimal_comma) {
         "; use a decimal point, as in 0.5"
     } else if error.problem.to_string().contains("expected a sequence") {
         "; put lists in brackets, as in [1.0, 2.0]"
@@ -233,7 +233,7 @@ impl<T: TaskSection> Experiment<T> {
     /// The experiment of a changed document.
     fn rebuild_from_table(&self, name: &str, table: Table, manifest: &DatasetManifest) -> Result<Self, SpecError> {
         let source = &self.source;
-        let document: Document = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
+        let document: RawSpec = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
             let inside: Vec<String> = path_segments(error.path()).collect();
             let path: Vec<&str> = inside.iter().map(String::as_str).collect();
             source.error(&path, SpecProblem::Shape(simplify_serde_message(error.inner().message())))

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::document::Document;
-use super::experiment::ResolveContext;
+use super::document::RawSpec;
+use super::experiment::SpecReferenceResolver;
 use super::value_table::{ValueEntry, ValueTable};
 use super::{CellSelector, SpecError, SpecProblem, TaskSection};
 use dpgp_number::OutOfRangeError;
@@ -173,13 +173,13 @@ impl Claim {
         sides.into_iter().flatten().chain(others).any(|side| side.selects(labels))
     }
 
-    /// Whether it is about a metric.
-    pub fn is_about(&self, metric: &str) -> bool {
+    /// Whether its left side takes rows of a metric.
+    pub fn has_left_metric(&self, metric: &str) -> bool {
         matches_metric(&self.metric, metric)
     }
 
-    /// Whether it compares with a metric.
-    pub fn compares_with(&self, metric: &str) -> bool {
+    /// Whether its right side takes rows of a metric.
+    pub fn has_right_metric(&self, metric: &str) -> bool {
         matches_metric(self.other_metric.as_ref().unwrap_or(&self.metric), metric)
     }
 }
@@ -202,7 +202,7 @@ pub enum ClaimRelation {
     Above,
 }
 
-impl<T: TaskSection> ResolveContext<'_, T> {
+impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     pub(super) fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
         let number = i.to_string();
         let place = |key| ["claim", number.as_str(), key];
@@ -401,9 +401,9 @@ struct ValueTablePlace<'a> {
     table: &'a str,
 }
 
-impl<T: TaskSection> ResolveContext<'_, T> {
+impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     /// Those of all tables of a spec. With reduced settings one that fails is left out: the full spec has been checked.
-    pub fn resolve_values(&self, document: &Document) -> Result<ResolvedValues, SpecError> {
+    pub fn resolve_values(&self, document: &RawSpec) -> Result<ResolvedValues, SpecError> {
         let mut all = ResolvedValues { found: Vec::new(), left_out: 0 };
         let mut seen = BTreeSet::new();
         for owner in ValueOwner::ALL {

@@ -93,7 +93,7 @@ pub enum DeviationKind {
 /// A spec as it is written. The sections of a cell stay tables, because a grid may complete them.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Document {
+pub(super) struct RawSpec {
     pub experiment: Meta,
     #[serde(default)]
     pub data: Option<toml::Table>,
@@ -136,7 +136,7 @@ pub(super) struct Document {
     pub quick: toml::Table,
 }
 
-impl Document {
+impl RawSpec {
     /// Reads the raw form; unknown keys and wrong types fail here with their place.
     pub fn parse(source: &SourceText) -> Result<Self, SpecError> {
         let document: Self = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
@@ -238,7 +238,7 @@ impl Document {
     }
 }
 
-/// What an erratum finds about its statement, the most serious first.
+/// What an erratum finds about a statement, most serious first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErratumKind {
@@ -267,7 +267,7 @@ pub struct ErratumWords {
     /// The paper's own words at that place. Only a remark can omit it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// The part of it that is tested, in our words.
+    /// The statement that is tested, in our words.
     pub statement: String,
     /// The counter-example.
     pub example: String,

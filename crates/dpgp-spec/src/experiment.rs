@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use super::cell::{Axis, axes, list_axis_names};
 use super::claim::{Claim, ReferenceValue};
-use super::document::{BrokenGuarantee, Document, ErratumWords, Meta, ProtocolDeviation, RawBrokenGuarantee};
+use super::document::{BrokenGuarantee, ErratumWords, Meta, ProtocolDeviation, RawBrokenGuarantee, RawSpec};
 use super::expand::{blocks, expand, locate_setting_error};
 use super::figure::{FigureReferences, FigureSetting, LinesFigure};
 use super::section::{SourceText, path_segments, simplify_serde_message};
@@ -79,7 +79,7 @@ impl<T: TaskSection> Experiment<T> {
     /// [`SpecError`] with the place of the first thing that is wrong.
     pub fn parse(name: &str, file: &Path, text: String, manifest: &DatasetManifest) -> Result<Self, SpecError> {
         let source = SourceText::new(file, text)?;
-        let document = Document::parse(&source)?;
+        let document = RawSpec::parse(&source)?;
         Self::check(name, source, document, manifest, false)
     }
 
@@ -99,7 +99,7 @@ impl<T: TaskSection> Experiment<T> {
     pub(super) fn check(
         name: &str,
         source: SourceText,
-        document: Document,
+        document: RawSpec,
         manifest: &DatasetManifest,
         quick: bool,
     ) -> Result<Self, SpecError> {
@@ -107,10 +107,10 @@ impl<T: TaskSection> Experiment<T> {
         let cells = expand::<T>(&document.base_sections(), &axes, &source, manifest)?;
         let replicates = document.experiment.replicates;
         let metrics = cells.first().map(|cell| cell.setting().task.metrics(replicates)).unwrap_or_default();
-        let context = ResolveContext { axes: &axes, cells: &cells, source: &source, metrics, quick };
+        let context = SpecReferenceResolver { axes: &axes, cells: &cells, source: &source, metrics, quick };
         let counterparts = context.resolve_values(&document)?;
-        let claims = context.resolve_all(&document.claim, ResolveContext::claim)?;
-        let broken = context.resolve_all(&document.broken, ResolveContext::resolve_broken_guarantee)?;
+        let claims = context.resolve_all(&document.claim, SpecReferenceResolver::claim)?;
+        let broken = context.resolve_all(&document.broken, SpecReferenceResolver::resolve_broken_guarantee)?;
         context.check_errata(&document.erratum)?;
         context.check_layout(document.table.as_ref())?;
         context.check_figure(document.figure.as_ref())?;
@@ -182,7 +182,7 @@ impl<T: TaskSection> Experiment<T> {
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
 /// Context in which numbers, claims and figures are resolved.
-pub(super) struct ResolveContext<'a, T: TaskSection> {
+pub(super) struct SpecReferenceResolver<'a, T: TaskSection> {
     pub(super) axes: &'a [Axis],
     pub(super) cells: &'a [Cell<T>],
     pub(super) source: &'a SourceText,
@@ -191,7 +191,7 @@ pub(super) struct ResolveContext<'a, T: TaskSection> {
     pub(super) quick: bool,
 }
 
-impl<T: TaskSection> ResolveContext<'_, T> {
+impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     /// Checks each entry. With reduced settings one that fails is left out: the full spec has been checked.
     fn resolve_all<R, C>(
         &self,
@@ -392,7 +392,7 @@ const CHANGEABLE: [&str; 8] = ["axis", "data", "experiment", "grid", "model", "n
 ///
 /// # Errors
 /// [`SpecError`] inside `[quick]`.
-fn quick_document(source: &SourceText) -> Result<Option<Document>, SpecError> {
+fn quick_document(source: &SourceText) -> Result<Option<RawSpec>, SpecError> {
     let mut table: Table = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
     let Some(Value::Table(mut quick)) = table.remove("quick") else { return Ok(None) };
     if let Some(key) = quick.keys().find(|key| !CHANGEABLE.contains(&key.as_str())) {
@@ -408,7 +408,7 @@ fn quick_document(source: &SourceText) -> Result<Option<Document>, SpecError> {
             return Err(source.error(&["quick", "axis"], problem));
         }
     }
-    merge(&mut table, quick);
+    overlay_tables(&mut table, quick);
     let document = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
         let inside: Vec<String> = path_segments(error.path()).collect();
         let path: Vec<&str> = std::iter::once("quick").chain(inside.iter().map(String::as_str)).collect();
@@ -417,10 +417,10 @@ fn quick_document(source: &SourceText) -> Result<Option<Document>, SpecError> {
     Ok(Some(document))
 }
 
-fn merge(base: &mut Table, over: Table) {
+fn overlay_tables(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
-            (Some(Value::Table(inner)), Value::Table(value)) => merge(inner, value),
+            (Some(Value::Table(inner)), Value::Table(value)) => overlay_tables(inner, value),
             (_, value) => {
                 base.insert(key, value);
             }

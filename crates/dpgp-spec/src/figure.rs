@@ -15,9 +15,9 @@ pub enum FigureSetting {
     Curves(CurvesFigure),
     /// A function of two inputs: contours of its mean, and discs that fade with the noise.
     Map(MapFigure),
-    /// Private predictions of a class over one input, as violins.
+    /// Private class predictions over one input, as violins.
     Violins(ViolinsFigure),
-    /// Private predictions of a class over two inputs, as blocks of circles.
+    /// Private class predictions over two inputs, as blocks of circles.
     Hinton(HintonFigure),
     /// Steps of an optimisation, a line for each element.
     Traces(TracesFigure),
@@ -182,7 +182,7 @@ pub struct LinesFigure {
     /// A panel for each group of lines, instead of one for all lines.
     #[serde(default)]
     pub groups: Vec<LineGroup>,
-    /// Whether names that begin with the same word share a colour and differ in dashes.
+    /// Whether names that begin with the same word share a colour and differ in dash pattern.
     #[serde(default)]
     pub families: bool,
     /// Whether lines have colours from dark to light and different dashes, in the order of the labels, and no error bars: for many lines.
@@ -273,7 +273,7 @@ pub enum CurvesSubject {
     /// The mean, with the standard deviations of the model and of the noise around it.
     #[default]
     Mean,
-    /// The first private release, with the 95 % interval from model uncertainty and privacy noise together around it; the mean
+    /// The first private release, surrounded by the 95 % interval for model uncertainty plus privacy noise; the mean
     /// without noise is a thin line. Cells without privacy show their mean.
     Release,
 }
@@ -307,8 +307,8 @@ pub struct MapFigure {
     pub tiles: bool,
 }
 
-/// Private predictions of a class over one input: a column of three parts for each cell that has the frame `samples`
-/// (x1, probability1, probability2, ..., latent1, latent2, ...: one of each for every private draw). The cell without
+/// Private class predictions over one input: a column of three parts for each cell that has the frame `samples`
+/// (x1, probability1, probability2, ..., latent1, latent2, ...: one of each per private draw). The cell without
 /// privacy has the frame `classes` (x1, probability, latent); any cell has `counts` (x1, positive, negative).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -323,9 +323,9 @@ pub struct ViolinsFigure {
     pub negative: String,
 }
 
-/// Private predictions of a class over two inputs: a block of circles at each place. The frames of a cell: `samples`
-/// (x1, x2, probability1, probability2, ...: one for every private draw), without privacy `classes` (x1, x2, probability: one
-/// circle), and `training` (x1, x2, y; positive or not).
+/// Private class predictions over two inputs: a block of circles at each point. The frames of a cell: `samples`
+/// (x1, x2, probability1, probability2, ...: one per private draw) or, without privacy, `classes` (x1, x2, probability: one
+/// circle); and `training` (x1, x2 and y, whose sign gives the class).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintonFigure {
@@ -456,7 +456,7 @@ pub struct TutorialFigure {
 }
 
 /// One family of metrics against another: a dot for each member `NAME` that has the metrics `X/NAME` and `Y/NAME`, and next to it
-/// the numbers of others that have both. A panel for each cell.
+/// numbers from other sources that have both. A panel for each cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsFigure {

@@ -16,7 +16,7 @@ pub mod setting;
 mod value_table;
 
 pub use catalogue::{
-    Catalogue, ClaimSelector, CoverageError, NamedSpec, NumberSelector, OwnValueSelector, PaperCoverage, PaperPage,
+    Catalogue, ClaimSelector, NamedSpec, NumberSelector, OwnValueSelector, PaperCoverage, PaperFileError, PaperPage,
     PaperPageRow, PaperPart, PublishedIn, has_labels, spec_name,
 };
 pub use cell::{Axis, Cell, CellBlock, CellSelector, FIXED_COLUMNS, TaskSection, label};

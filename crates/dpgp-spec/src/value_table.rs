@@ -41,10 +41,10 @@ pub(super) struct ValueEntry {
     pub spread: Option<f64>,
     #[serde(default)]
     pub spread_kind: SpreadKind,
-    /// Over how many folds, replicates or values the spread was taken.
+    /// The number of folds, replicates or values over which the spread was computed.
     #[serde(default)]
     pub count: Option<u32>,
-    /// How many runs the number is the mean of; 1 if it is not given.
+    /// The number of runs of which it is the mean; 1 if not given.
     #[serde(default)]
     pub runs: Option<u32>,
     /// The unit of the last printed digit.
@@ -59,7 +59,7 @@ pub(super) struct ValueEntry {
     /// The setting that was chosen to fit these numbers: agreement then proves nothing and is not counted.
     #[serde(default)]
     pub fitted: Option<String>,
-    /// Where the number stands, for example `Table 1, row 2`.
+    /// Where the number appears, for example `Table 1, row 2`.
     #[serde(default)]
     pub source: String,
     #[serde(default)]

@@ -43,7 +43,7 @@ impl CellSum {
         self.targets += more.targets;
     }
 
-    /// Whether so many rows can have such a sum.
+    /// Whether this number of rows can have this sum: false for a damaged file.
     fn is_possible(self) -> bool {
         self.rows <= 1 << 42 && self.targets.unsigned_abs() <= self.rows << TARGET_BITS
     }
@@ -115,7 +115,7 @@ impl LatticeCells {
 }
 
 impl LatticeSums {
-    /// Of no rows.
+    /// The sums of no rows.
     pub fn zero(lattice: Lattice) -> Self {
         Self { lattice, cells: LatticeCells::new(lattice), rows: 0, squares: 0, clipped: 0 }
     }

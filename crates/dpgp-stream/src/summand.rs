@@ -115,7 +115,7 @@ pub trait RowSummand: Sync {
 /// More rows than any files hold: so many numbers of 64 bits that count rows never overflow.
 const MOST_ROWS: u64 = 1 << 48;
 
-/// Whether some rows can be of so many.
+/// Whether `rows` can be a part of `all` rows: false for a damaged file.
 pub(super) fn is_possible_row_count(rows: u64, all: u64) -> bool {
     rows <= all && all <= MOST_ROWS
 }

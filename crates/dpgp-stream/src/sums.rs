@@ -31,12 +31,12 @@ pub struct KernelSums {
 }
 
 impl KernelSums {
-    /// Of no rows, for m inducing inputs.
+    /// The sums of no rows, for m inducing inputs.
     pub fn zero(m: usize) -> Self {
         Self { a: vec![0; m], b: vec![0; m * (m + 1) / 2], rows: 0, squares: 0, clipped: 0 }
     }
 
-    /// As the model takes them; without noise.
+    /// Converts the exact sums to the sufficient statistics of the model, without noise.
     pub fn statistics(&self, units: IntegerSumUnits) -> SufficientStatistics {
         self.as_integer_sums(units).statistics(usize::try_from(self.rows).unwrap_or(usize::MAX))
     }

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 
 use super::SelectionErrorFunction;
 use dpgp_accounting::{NeighbourRelation, PrivacyEvent};
-use dpgp_mechanisms::{BinStatistic, LinearRelease, MomentsAuditEvidence, PrivateSelection, SumsNoise};
+use dpgp_mechanisms::{AuditedMomentsNoise, BinStatistic, LinearRelease, PrivateSelection, SumsNoise};
 use dpgp_spec::setting::RangeSetting;
 
 /// How a record with a certain label enters a pair of sums: `a k` and `b k k'`, with k its covariances with the
@@ -63,7 +63,7 @@ pub struct ShapedNoiseRelease {
 
 /// The private selection of a candidate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PrivateSelectionEvidence {
+pub struct AuditedPrivateSelection {
     /// How often candidates are drawn, and what each may spend.
     pub selection: PrivateSelection,
     /// The releases of the sums that a candidate may make.
@@ -76,9 +76,9 @@ pub struct PrivateSelectionEvidence {
     pub shares: Vec<f64>,
 }
 
-/// The samples.
+/// What an audit needs to test a privacy claim by itself: the noise and what it covers, a variant for each kind of release.
 #[derive(Debug, Clone)]
-pub enum AuditEvidence {
+pub enum AuditedMechanism {
     /// Gaussian releases of linear maps of the targets, one after the other on the same targets; of each all that
     /// were made at its place. They are scaled by `scale`, and a target moves by at most `change`.
     Linear {
@@ -132,7 +132,7 @@ pub enum AuditEvidence {
     /// Gaussian noise of another shape on them.
     Shaped(ShapedNoiseRelease),
     /// Gaussian noise on Fourier moments.
-    Moments(MomentsAuditEvidence),
+    Moments(AuditedMomentsNoise),
     /// Gaussian noise on means of values of which one record moves each by at most `range / rows`.
     Means {
         /// Standard deviation.
@@ -154,18 +154,18 @@ pub enum AuditEvidence {
     /// The index of a candidate by the exponential mechanism.
     Exponential(Box<SelectionErrorFunction>),
     /// The index of a candidate by private selection.
-    Selection(PrivateSelectionEvidence),
+    Selection(AuditedPrivateSelection),
 }
 
-impl AuditEvidence {
+impl AuditedMechanism {
     /// Whether it holds no release at some place, so that nothing can be judged there.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Linear { places, .. } => places.is_empty() || places.iter().any(Vec::is_empty),
             Self::Statistics { bins, .. } | Self::Laplace { bins, .. } => bins.is_empty(),
             Self::Records(releases) => releases.sums.is_empty(),
-            Self::Moments(MomentsAuditEvidence::Waves(release)) => release.weighted.is_empty(),
-            Self::Moments(MomentsAuditEvidence::Cells(release)) => release.noise.sums.is_empty(),
+            Self::Moments(AuditedMomentsNoise::Waves(release)) => release.weighted.is_empty(),
+            Self::Moments(AuditedMomentsNoise::Cells(release)) => release.noise.sums.is_empty(),
             Self::Selection(draws) => draws.sums.is_empty(),
             Self::Shaped(release) => release.inducing.is_empty(),
             Self::Function { .. }

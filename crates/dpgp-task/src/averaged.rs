@@ -50,7 +50,7 @@ impl ModelAveragedReleases {
         releases.collect::<Result<_, TaskError>>().map(|releases| Some(Self(releases)))
     }
 
-    /// A release with noise of a stream, and what follows from it.
+    /// Simulates one release with noise drawn from `stream`, and predicts from it.
     ///
     /// # Errors
     /// [`TaskError::Missing`] if there is no design for this scale, [`TaskError::Linalg`] if a factorisation fails.

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 
 use super::cross_validation::FoldRows;
 use super::model::TrainingProcess;
-use super::{AuditEvidence, AuditableCertificate, ReplicateJob, TargetGuarantee, TaskError};
+use super::{AuditableCertificate, AuditedMechanism, ReplicateJob, TargetGuarantee, TaskError};
 use dpgp_accounting::{Caveat, Certificate, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::kernel::{BinObservation, Bins};
 use dpgp_gp::{BinnedCovarianceFamily, NoisySumsPosterior, PredictionMap, maximise_marginal_likelihood};
@@ -58,12 +58,12 @@ impl BinStatistics {
         self.sensitivities.iter().map(|s| s * noise).collect()
     }
 
-    /// The statistics with noise.
+    /// Returns the statistics with one draw of noise.
     pub fn add_noise(&self, law: BinNoiseDistribution, sds: &[f64], stream: &mut Pcg64) -> DVector<f64> {
         let noisy = self.values.iter().zip(sds).map(|(value, sd)| {
             let unit: f64 = match law {
                 BinNoiseDistribution::Gaussian => StandardNormal.sample(stream),
-                BinNoiseDistribution::Laplace => standard_laplace(stream),
+                BinNoiseDistribution::Laplace => draw_unit_variance_laplace(stream),
             };
             value + sd * unit
         });
@@ -117,7 +117,7 @@ pub(super) struct BinNoise {
 }
 
 impl BinNoise {
-    /// The standard deviation where the statistic moves as far as a target does.
+    /// The standard deviation of the noise, in units of the model, on a statistic that moves as far as the target does.
     pub fn sd(self) -> f64 {
         match self.law {
             BinNoiseDistribution::Gaussian => self.target.change / self.scale * self.target.sigma(),
@@ -126,7 +126,7 @@ impl BinNoise {
         }
     }
 
-    /// Guarantee where these bins are released.
+    /// Certifies the release of these bins.
     pub fn certify(
         self,
         job: &ReplicateJob<'_>,
@@ -138,9 +138,9 @@ impl BinNoise {
             return self.certify_laplace(job, released, caveats);
         }
         let certificate = target.gaussian(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
-        job.certify_with_evidence(certificate.with_caveats(caveats), || {
+        job.certify_for_audit(certificate.with_caveats(caveats), || {
             let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.noise_sds(self.sd())));
-            vec![AuditEvidence::Statistics { statistic, bins: bins.collect(), change: target.change / scale }]
+            vec![AuditedMechanism::Statistics { statistic, bins: bins.collect(), change: target.change / scale }]
         })
     }
 
@@ -155,16 +155,16 @@ impl BinNoise {
             return Ok(AuditableCertificate::without_claim());
         }
         let certificate = Certificate::laplace(ReleaseKind::Histogram, target.neighbours(), target.epsilon);
-        job.certify_with_evidence(certificate.with_caveats(caveats), || {
+        job.certify_for_audit(certificate.with_caveats(caveats), || {
             let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.noise_sds(self.sd())));
             let bins = bins.map(|(records, sd)| (records, sd / SQRT_2)).collect();
-            vec![AuditEvidence::Laplace { statistic, bins, change: target.change / scale }]
+            vec![AuditedMechanism::Laplace { statistic, bins, change: target.change / scale }]
         })
     }
 }
 
 /// A draw of the Laplace distribution with variance 1: the difference of two exponential ones over the root of 2.
-fn standard_laplace(stream: &mut Pcg64) -> f64 {
+fn draw_unit_variance_laplace(stream: &mut Pcg64) -> f64 {
     let [one, other]: [f64; 2] = [(); 2].map(|()| Exp1.sample(stream));
     (one - other) / SQRT_2
 }
@@ -203,7 +203,7 @@ fn padded_column_range(column: DVectorView<'_, f64>, count: usize) -> (f64, f64,
 /// standard deviation `sd / n` is their sum with noise of standard deviation sd, whichever the bin. Costs no budget.
 pub(super) struct DenoisedBins(Vec<NoiseLevelPosterior>);
 
-/// For noise of one size.
+/// The posterior for noise of one standard deviation.
 struct NoiseLevelPosterior {
     /// The standard deviation on the sum of a bin, in units of the model.
     noise: f64,
@@ -211,8 +211,8 @@ struct NoiseLevelPosterior {
 }
 
 impl DenoisedBins {
-    /// For the guarantees of all cells of a job; none if its spec does not ask for it. `scale` is in units of the target per unit of
-    /// the model.
+    /// Computes the posterior for the noise of each cell of a job; `None` if the spec does not ask for denoising. `scale` is in units of
+    /// the target per unit of the model.
     ///
     /// # Errors
     /// [`TaskError`] if a factorisation fails.
@@ -262,10 +262,10 @@ impl DenoisedBins {
         Ok(&self.posterior_at_noise(noise)?.map * sums)
     }
 
-    /// Their variances, of model and noise together, in squared units of the model.
+    /// The variances of the predictions of [`DenoisedBins::mean`], model and noise together, in squared units of the model.
     ///
     /// # Errors
-    /// As [`DenoisedBins::draw_mean`].
+    /// As [`DenoisedBins::mean`].
     pub fn variances(&self, noise: f64) -> Result<&[f64], TaskError> {
         Ok(&self.posterior_at_noise(noise)?.variances)
     }

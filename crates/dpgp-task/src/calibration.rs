@@ -11,7 +11,7 @@ use crate::sample::product_grid;
 use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
 use crate::summary::mean;
 use crate::{
-    AuditEvidence, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, Sample, TaskError, TaskRequirements,
+    AuditedMechanism, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, Sample, TaskError, TaskRequirements,
     noisy_sums, site_sums,
 };
 use dpgp_gp::PredictiveMixture;
@@ -173,7 +173,7 @@ impl<'a> MomentsCalibrationSharedState<'a> {
         let prediction = self.model.predict_in_model_units(&self.model.posterior(&released)?, &self.test.inputs);
         let values = self.test.metric_values(self.task, &prediction.function, &prediction.targets);
         let certified =
-            self.job.certify_with_evidence(guarantee.certificate, || vec![AuditEvidence::Moments(sampled)])?;
+            self.job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
         let measured = certified.into_measurements(0.0, self.task.metric_names(1).into_iter().zip(values));
         if !self.task.curve {
             return Ok(measured);
@@ -351,7 +351,7 @@ impl TestRows {
         }
     }
 
-    /// In the order of the task's metrics, by predictions of the function and of targets.
+    /// The values of the task's metrics, in their order, from predictions of the function and of the noisy targets.
     pub fn metric_values(
         &self,
         task: &CalibrationTask,
@@ -367,7 +367,7 @@ impl TestRows {
         values
     }
 
-    /// The curve of a figure.
+    /// The figure's curve: mean and standard deviation of the predicted function, and the true function, at the test inputs.
     pub fn curve_frame(&self, function: &PredictiveMixture) -> FigureFrame {
         FigureFrame::new("curve")
             .with_points(&self.inputs)
@@ -377,7 +377,7 @@ impl TestRows {
     }
 }
 
-/// The share of targets whose interval of this mass reaches them.
+/// The share of targets inside the central interval of this mass; `masses` are those of the smallest intervals that hold each target.
 fn coverage_share(masses: &[f64], mass: f64) -> f64 {
     masses.iter().filter(|m| **m <= mass).count() as f64 / masses.len() as f64
 }

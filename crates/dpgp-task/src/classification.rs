@@ -11,13 +11,13 @@ use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
 use crate::summary::normal_vector;
 use crate::{
-    AuditEvidence, AuditableCertificate, CellMeasurements, FigureFrame, FitSize, MeasurableTask, ReplicateJob,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, FigureFrame, FitSize, MeasurableTask, ReplicateJob,
     TargetGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Caveat, CertifiedMechanism, ReleaseKind};
 use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
 use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance, newton_path};
-use dpgp_linalg::{gram_factor, largest_or_nan};
+use dpgp_linalg::{cholesky_of_gram_matrix, largest_or_nan};
 use dpgp_mechanisms::{LinearRelease, PrivacySetting, PrivateNewtonStep, Sections, cloaking_setting};
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{check_points, check_test_rows, fail};
@@ -60,7 +60,7 @@ impl Classifier {
         let process = TrainingProcess::new(model, kernel.as_ref(), &inputs, job.inducing_placement("classification"));
         let features = process.features(&test)?;
         Ok(Self {
-            root: gram_factor("Phi' Phi", &features.training)?.factor().transpose(),
+            root: cholesky_of_gram_matrix("Phi' Phi", &features.training)?.factor().transpose(),
             labels: DVector::from_fn(train, |i, _| if classes[i] { 1.0 } else { -1.0 }),
             truth: classes[train..].to_vec(),
             options: cloaking_options(&job.setting.privacy.mechanism)?,
@@ -326,7 +326,7 @@ impl TaskRequirements for ClassificationTask {
 const LABEL_CHANGE: f64 = 2.0;
 
 /// Private steps one after the other, each for the same guarantee, and perhaps several runs of them. A step is seen once
-/// for all that follows from it: the noise on it, the certificate of all steps and its evidence.
+/// for all that follows from it: the noise on it, the certificate of all steps and the mechanism for its audit.
 pub(crate) struct PrivateStepSequence<'a> {
     job: &'a ReplicateJob<'a>,
     /// The guarantee of one step.
@@ -351,7 +351,7 @@ impl<'a> PrivateStepSequence<'a> {
         }
     }
 
-    /// Takes the design of a step into account.
+    /// Records the sensitivity and the optimality gap of a step's noise design, and its release if the job is audited.
     pub fn record_step(&mut self, place: usize, step: &PrivateNewtonStep) {
         let cloak = step.cloak();
         self.sensitivities.push(cloak.sensitivity);
@@ -361,7 +361,7 @@ impl<'a> PrivateStepSequence<'a> {
         }
     }
 
-    /// The weights after a step that was seen, with fresh noise.
+    /// The weights after a recorded step, with fresh noise.
     pub fn draw_noisy_weights(&mut self, step: &PrivateNewtonStep) -> DVector<f64> {
         let rank = step.cloak().noise_factor().ncols();
         step.weights(self.each.noise_scale(), &normal_vector(rank, &mut self.stream))
@@ -373,10 +373,10 @@ impl<'a> PrivateStepSequence<'a> {
         let gaps: Option<Vec<f64>> = gaps.into_iter().collect();
         let step =
             each.gaussian(ReleaseKind::LatentFunction, CertifiedMechanism::Cloaking, largest_or_nan(sensitivities));
-        let certificate = step.repeated(places.len()).with_gap(gaps.map(largest_or_nan));
+        let certificate = step.repeated(places.len()).with_optimality_gap(gaps.map(largest_or_nan));
         let chosen = (Caveat::PrivateFilter, job.setting.data.selects_by_target());
-        job.certify_with_evidence(certificate.with_caveats(&[chosen]), || {
-            vec![AuditEvidence::Linear { places, scale: each.noise_scale(), change: LABEL_CHANGE }]
+        job.certify_for_audit(certificate.with_caveats(&[chosen]), || {
+            vec![AuditedMechanism::Linear { places, scale: each.noise_scale(), change: LABEL_CHANGE }]
         })
     }
 }

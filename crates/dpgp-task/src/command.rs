@@ -136,7 +136,7 @@ impl CommandTask {
     }
 
     /// The program and its arguments, in a line.
-    pub fn command_line(&self) -> String {
+    pub fn command_line_text(&self) -> String {
         self.run.join(" ")
     }
 }

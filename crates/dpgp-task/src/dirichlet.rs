@@ -12,7 +12,7 @@ use crate::noisy_sums::{
 };
 use crate::sample::product_grid;
 use crate::{
-    AuditEvidence, CellMeasurements, CellSetting, JointSumsRelease, MeasurableTask, RecordSumWeights, ReplicateJob,
+    AuditedMechanism, CellMeasurements, CellSetting, JointSumsRelease, MeasurableTask, RecordSumWeights, ReplicateJob,
     SumsGuarantee, TaskError, TaskRequirements, TaskSetting, noisy_sums,
 };
 use dpgp_accounting::{Caveat, PrivacyUnit};
@@ -167,7 +167,8 @@ impl DirichletModel {
         let printed =
             self.task.release == DirichletReleaseSetting::WeightedSums(HeteroscedasticSensitivityRule::Published);
         let caveats = [(Caveat::InvalidSensitivity, printed)];
-        let certificate = sums.certificate(cell, sensitivity).with_unit(self.unit.clone()).with_caveats(&caveats);
+        let certificate =
+            sums.certificate(cell, sensitivity).with_privacy_unit(self.unit.clone()).with_caveats(&caveats);
         let record = RoundedNoise { sensitivity: sensitivity.least, sd: noise.sd_a };
         SumsGuarantee { noise, certificate, record }
     }
@@ -198,14 +199,14 @@ impl DirichletModel {
     }
 
     /// A pair of sums for each class, and how records of each class enter it.
-    pub(super) fn audit_evidence(&self, noise: SumsNoise) -> AuditEvidence {
+    pub(super) fn audited_mechanism(&self, noise: SumsNoise) -> AuditedMechanism {
         let (sums, classes) = (self.sums_bounds(), self.task.classes.get());
         let pairs = (0..classes).map(|class| {
             let labels = (0..classes).map(|of| self.record_sum_weights(class == of));
             sums.sums_release(noise, labels.collect())
         });
         let releases = sums.joint_release(pairs.collect());
-        AuditEvidence::Records(JointSumsRelease { records: self.unit.max_records(), ..releases })
+        AuditedMechanism::Records(JointSumsRelease { records: self.unit.max_records(), ..releases })
     }
 
     /// How a record enters the sums of a class: its own or another.
@@ -383,7 +384,7 @@ impl DirichletSharedState<'_> {
         let scores = ClassScores { accuracy: self.accuracy(&predictions), log_loss };
         let noise = guarantee.noise;
         let certified =
-            self.job.certify_with_evidence(guarantee.certificate, || vec![self.model.audit_evidence(noise)])?;
+            self.job.certify_for_audit(guarantee.certificate, || vec![self.model.audited_mechanism(noise)])?;
         Ok(certified.evaluate_metrics(jitter, &METRICS, &scores))
     }
 

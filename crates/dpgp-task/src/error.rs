@@ -57,7 +57,7 @@ pub enum TaskError {
     },
     /// A claim that an audit cannot judge.
     #[error("this task claims privacy but does not expose its noise samples")]
-    NoEvidence,
+    NothingToAudit,
     /// A setting that describes no release of predictions.
     #[error("cannot release predictions: {reason}")]
     NotReleasable {

@@ -13,7 +13,7 @@ use crate::model::noise_variance;
 use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate, split_training_rows};
 use crate::sample::product_grid;
 use crate::{
-    AuditEvidence, AuditableCertificate, CellMeasurements, MeasurableTask, PrivateSelectionEvidence, ReplicateJob,
+    AuditableCertificate, AuditedMechanism, AuditedPrivateSelection, CellMeasurements, MeasurableTask, ReplicateJob,
     TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Certificate, ReleaseKind, gaussian_rho, zcdp_rho_classic};
@@ -88,7 +88,7 @@ pub(super) struct TrueHyperparameters {
     pub noise_sd: f64,
 }
 
-/// Positions of a lengthscale and of a standard deviation.
+/// A candidate, by the positions of its lengthscale and its noise standard deviation in the lists of the task.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CandidateIndices {
     pub lengthscale: usize,
@@ -124,9 +124,9 @@ impl HyperparametersSharedState<'_> {
         let mut values = self.truth.choice_indicators(self.task, chosen);
         values.extend([selection.root, selection.draw.delta.get(), f64::from(selection.most)]);
         let certificate = Certificate::private_selection(cell.guarantee());
-        let certified = self.job.certify_with_evidence(certificate, || {
-            vec![AuditEvidence::Selection(draws.selection_evidence(selection))]
-        })?;
+        let certified = self
+            .job
+            .certify_for_audit(certificate, || vec![AuditedMechanism::Selection(draws.audited_selection(selection))])?;
         Ok(certified.into_measurements(0.0, self.task.metric_names(1).into_iter().zip(values)))
     }
 
@@ -137,7 +137,7 @@ impl HyperparametersSharedState<'_> {
             false => AuditableCertificate::without_claim(),
             true => {
                 let certificate = noisy_sums_certificate(ReleaseKind::SelectedIndex, cell, 1.0);
-                self.job.certify_with_evidence(certificate, || composition.audit_evidence())?
+                self.job.certify_for_audit(certificate, || composition.audited_mechanism())?
             }
         };
         Ok(certified.into_measurements(
@@ -179,7 +179,7 @@ fn is_close(a: f64, b: f64) -> bool {
 }
 
 /// The greatest log-likelihood of one row: `-ln(2 pi) / 2 - ln sd`.
-pub(super) fn max_log_likelihood(noise_sd: f64) -> f64 {
+pub(super) fn max_row_log_likelihood(noise_sd: f64) -> f64 {
     -0.5 * TAU.ln() - noise_sd.ln()
 }
 
@@ -212,16 +212,16 @@ impl<'a> ComposedSelection<'a> {
         self.sigma * self.clip * (self.pairs as f64).sqrt() / self.block.observed.len() as f64
     }
 
-    pub fn audit_evidence(&self) -> Vec<AuditEvidence> {
+    pub fn audited_mechanism(&self) -> Vec<AuditedMechanism> {
         let HyperparametersSharedState { prepared, observed, .. } = self.block;
         let sums = prepared.iter().map(|p| p.sums.sums_release(self.sums_noise(p))).collect();
-        let means = AuditEvidence::Means {
+        let means = AuditedMechanism::Means {
             sd: self.mean_noise_sd(),
             means: self.pairs,
             range: self.clip,
             rows: observed.len(),
         };
-        vec![AuditEvidence::Records(prepared[0].sums.sums.joint_release(sums)), means]
+        vec![AuditedMechanism::Records(prepared[0].sums.sums.joint_release(sums)), means]
     }
 
     /// The pair with the greatest noisy mean.
@@ -232,7 +232,7 @@ impl<'a> ComposedSelection<'a> {
             for (noise_sd, sd) in self.block.task.noise_sds.iter().enumerate() {
                 let candidate = CandidateIndices { lengthscale, noise_sd };
                 let prediction = self.block.predict(candidate, &noisy)?;
-                let most = max_log_likelihood(sd.get());
+                let most = max_row_log_likelihood(sd.get());
                 let densities =
                     prediction.with_observation_noise(sd.get() * sd.get()).log_densities(self.block.observed);
                 let sum: f64 = densities.iter().map(|v| v.clamp(most - self.clip, most)).sum();
@@ -282,8 +282,8 @@ impl<'a> CandidateDraws<'a> {
         Self { block, noise, shares: coinpress_shares(rules.steps, rho), refuse: rules.refuse }
     }
 
-    /// Draws that one selection chooses from.
-    pub fn selection_evidence(&self, selection: PrivateSelection) -> PrivateSelectionEvidence {
+    /// What an audit needs of these draws and of the selection that chooses among them.
+    pub fn audited_selection(&self, selection: PrivateSelection) -> AuditedPrivateSelection {
         let HyperparametersSharedState { prepared, task, observed, .. } = self.block;
         let mut sums = Vec::with_capacity(prepared.len());
         let mut ranges = Vec::with_capacity(prepared.len() * task.noise_sds.len());
@@ -291,10 +291,10 @@ impl<'a> CandidateDraws<'a> {
             sums.push(prepared.sums.sums.joint_release(vec![prepared.sums.sums_release(*noise)]));
             for noise_sd in &task.noise_sds {
                 let radius = clip_radius(prepared, noise_sd.get());
-                ranges.push((max_log_likelihood(noise_sd.get()) - radius, radius));
+                ranges.push((max_row_log_likelihood(noise_sd.get()) - radius, radius));
             }
         }
-        PrivateSelectionEvidence { selection, sums, rows: observed.len(), ranges, shares: self.shares.clone() }
+        AuditedPrivateSelection { selection, sums, rows: observed.len(), ranges, shares: self.shares.clone() }
     }
 
     /// The score of a candidate drawn at random; none if it is refused.
@@ -306,7 +306,7 @@ impl<'a> CandidateDraws<'a> {
         let noisy = self.noise[pair.lengthscale].simulate_release(&prepared.statistics, stream);
         let prediction = self.block.predict(pair, &noisy)?;
         let mut densities = prediction.with_observation_noise(noise_sd.get() * noise_sd.get()).log_densities(observed);
-        let (most, radius) = (max_log_likelihood(noise_sd.get()), clip_radius(prepared, noise_sd.get()));
+        let (most, radius) = (max_row_log_likelihood(noise_sd.get()), clip_radius(prepared, noise_sd.get()));
         densities.iter_mut().for_each(|v| *v = v.clamp(most - 2.0 * radius, most));
         let within = MeanInterval { centre: most - radius, radius };
         let mean = coinpress_mean(&mut densities, within, &self.shares, stream);
@@ -356,7 +356,7 @@ impl<'a> ModelEvidenceSharedState<'a> {
             }
         }
         let certified =
-            self.job.certify_with_evidence(guarantee.certificate, || vec![AuditEvidence::Moments(sampled)])?;
+            self.job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
         let values = self.truth.choice_indicators(self.task, chosen);
         Ok(certified.into_measurements(0.0, self.task.metric_names(1).into_iter().zip(values)))
     }
@@ -367,7 +367,7 @@ impl<'a> ModelEvidenceSharedState<'a> {
         let model = self.job.model()?;
         let moments: &MomentsSetting = self.model.mechanism();
         let KernelSetting::Eq(eq) = &model.kernel else {
-            return Err(TaskError::Missing { needed: "the kernel eq" });
+            return Err(TaskError::Missing { needed: "the `eq` kernel" });
         };
         let mut kernels = Vec::with_capacity(self.task.lengthscales.len());
         for &lengthscale in &self.task.lengthscales {
@@ -425,7 +425,8 @@ pub enum HyperparametersMethod {
         /// How far below its greatest possible value a log-likelihood is clipped, in nats.
         clip: Positive,
     },
-    /// Those with the greatest evidence given noisy moments of all rows. The evidence is computed after the release and costs no budget.
+    /// Those with the highest marginal likelihood (evidence) given noisy moments of all rows, which is computed after the
+    /// release and costs no budget.
     Evidence {},
 }
 

@@ -18,7 +18,7 @@ use dpgp_mechanisms::{
 use dpgp_noise::PrivacyError;
 use dpgp_spec::setting::{CheckResult, ModelSetting, SplitSetting};
 
-/// A quantity that can be measured.
+/// A task that can measure the cells of a replicate.
 pub trait MeasurableTask: TaskRequirements {
     /// Measures one replicate of one block: the model and the noise design are computed once, then every cell of the
     /// job is answered, in order.
@@ -41,7 +41,7 @@ pub struct ReplicateJob<'a> {
     pub streams: &'a RandomStreams,
     /// Values computed already, for all jobs of a run.
     pub known: &'a RunCache,
-    /// Whether what is sampled is kept as evidence of each claim.
+    /// Whether each claim keeps the mechanism that drew its noise, for an audit.
     pub audited: bool,
 }
 
@@ -69,7 +69,7 @@ impl<'a> ReplicateJob<'a> {
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
     pub(super) fn exponentiated_quadratic(&self) -> Result<(f64, f64), TaskError> {
-        self.model()?.exponentiated_quadratic().ok_or(TaskError::Missing { needed: "the kernel eq" })
+        self.model()?.exponentiated_quadratic().ok_or(TaskError::Missing { needed: "the `eq` kernel" })
     }
 
     /// The noise on sums, for a task that knows no other.

@@ -1,5 +1,6 @@
 //! Measures cells. A task receives a sample, a setting and random streams. It does not know files or threads.
 
+mod audited;
 mod averaged;
 mod binned;
 mod calibration;
@@ -11,7 +12,6 @@ mod density;
 mod dirichlet;
 mod errata;
 mod error;
-mod evidence;
 mod given;
 mod hyperparameters;
 mod job;
@@ -35,19 +35,19 @@ mod summary;
 mod surface;
 mod tutorial;
 
+pub use audited::{
+    AuditedMechanism, AuditedPrivateSelection, JointSumsRelease, RecordSumWeights, ShapedNoiseRelease, SumsRelease,
+};
 pub use dirichlet::DirichletModel;
 pub use error::TaskError;
-pub use evidence::{
-    AuditEvidence, JointSumsRelease, PrivateSelectionEvidence, RecordSumWeights, ShapedNoiseRelease, SumsRelease,
-};
 pub use job::{FitSize, MeasurableTask, ReplicateJob, RunCache, TaskRequirements};
 pub use measure::{FoldedSample, measure_replicate, split_into_folds};
 pub use measurement::{AuditableCertificate, CellMeasurements, FigureFrame, MetricMeasurement, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{
     BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreparedRelease, PreviewInput,
-    PreviewScope, ReleasePreview, ReleasedCombinations, build_count_axes, draw_refusal, preview_moments,
-    refusal_reason,
+    PreviewScope, ReleasePreview, ReleasedCombinations, build_count_axes, preview_moments, refusal_reason,
+    row_draw_refusal_reason,
 };
 pub use sample::Sample;
 pub use selection::SelectionErrorFunction;

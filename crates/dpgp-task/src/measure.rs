@@ -12,7 +12,7 @@ use super::cross_validation::folds;
 use super::{CellMeasurements, CellSetting, RandomStreams, ReplicateJob, Sample, TaskError, TaskSetting};
 use dpgp_data::synthetic;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
-use dpgp_gp::variational::prior_draw;
+use dpgp_gp::variational::draw_from_prior;
 use dpgp_spec::setting::{DataSetting, QuotaSetting, RowDrawSetting, SourceSetting, SyntheticSetting};
 
 /// Measures one replicate of one block. The list follows the cells of the job.
@@ -105,10 +105,10 @@ fn generate_synthetic(setting: &SyntheticSetting, streams: &RandomStreams) -> Sa
     let mut stream = streams.data_stream("generate");
     let rows = match setting {
         SyntheticSetting::Stripes { points, flips, grid } => {
-            synthetic::stripes(points.get(), flips.get(), grid.get(), &mut stream)
+            synthetic::generate_stripes(points.get(), flips.get(), grid.get(), &mut stream)
         }
         SyntheticSetting::Sinc { points, noise, grid } => {
-            synthetic::sinc(points.get(), noise.get(), grid.get(), &mut stream)
+            synthetic::generate_sinc(points.get(), noise.get(), grid.get(), &mut stream)
         }
         SyntheticSetting::GaussianProcess { points, noise, lengthscale, test, inputs } => {
             let process = GaussianProcessDraw {
@@ -120,9 +120,9 @@ fn generate_synthetic(setting: &SyntheticSetting, streams: &RandomStreams) -> Sa
             };
             return process.sample(&mut stream);
         }
-        SyntheticSetting::Moons { points, noise } => synthetic::moons(points.get(), noise.get(), &mut stream),
+        SyntheticSetting::Moons { points, noise } => synthetic::generate_moons(points.get(), noise.get(), &mut stream),
         SyntheticSetting::Spirals { points, arms, noise } => {
-            synthetic::spirals(points.get(), arms.get(), noise.get(), &mut stream)
+            synthetic::generate_spirals(points.get(), arms.get(), noise.get(), &mut stream)
         }
     };
     Sample::new(&rows.inputs, rows.targets)
@@ -142,7 +142,7 @@ impl GaussianProcessDraw {
     fn sample(&self, stream: &mut Pcg64) -> Sample {
         let &Self { points, test, inputs, noise, lengthscale } = self;
         let inputs = DMatrix::from_fn(points + test, inputs, |_, _| 8.0 * stream.random::<f64>() - 4.0);
-        let f = prior_draw(&ExponentiatedQuadratic::isotropic(1.0, lengthscale), &inputs, stream);
+        let f = draw_from_prior(&ExponentiatedQuadratic::isotropic(1.0, lengthscale), &inputs, stream);
         let noisy = f.iter().map(|f| {
             let z: f64 = StandardNormal.sample(stream);
             f + noise * z

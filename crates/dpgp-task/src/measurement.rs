@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
-use super::{AuditEvidence, ReplicateJob, TaskError};
+use super::{AuditedMechanism, ReplicateJob, TaskError};
 use dpgp_accounting::{Caveat, Certificate, UncheckedClaim};
 
 /// One metric of one cell in one replicate.
@@ -36,20 +36,20 @@ impl MetricMeasurement {
     }
 }
 
-/// Result of one replicate of one cell. It can only be made from a certificate with its evidence.
+/// Result of one replicate of one cell. It can only be made from an auditable certificate.
 #[derive(Debug, Clone)]
 pub struct CellMeasurements {
     /// Its metrics, which share one certificate.
     pub metrics: Vec<MetricMeasurement>,
     /// Data of its figure beyond them.
     pub frames: Vec<FigureFrame>,
-    evidence: Vec<AuditEvidence>,
+    audited: Vec<AuditedMechanism>,
 }
 
 impl CellMeasurements {
-    /// Samples under the certificate: never empty where an audited job claims privacy.
-    pub fn evidence(&self) -> &[AuditEvidence] {
-        &self.evidence
+    /// What an audit tests the certificate with; never empty where an audited job claims privacy.
+    pub fn audited_mechanisms(&self) -> &[AuditedMechanism] {
+        &self.audited
     }
 
     /// With what the figure shows.
@@ -105,52 +105,52 @@ impl CellMeasurements {
 
 /// Guarantee about one cell, with the samples drawn for it.
 ///
-/// Obligation: a [`CellMeasurements`] claims privacy only through this type, and a claim carries its evidence: an audit judges exactly
+/// Obligation: a [`CellMeasurements`] claims privacy only through this type, and a claim carries the mechanism that it is about: an audit judges exactly
 /// what the certificate is about.
 #[derive(Debug, Clone)]
 pub struct AuditableCertificate {
     certificate: Certificate,
     /// Kept for an audit alone: the matrices of all cells of a block would stay in memory.
-    evidence: Vec<AuditEvidence>,
+    audited: Vec<AuditedMechanism>,
 }
 
 impl ReplicateJob<'_> {
     /// A claim about what was sampled, which is built only if the job is audited. Without a claim there is nothing to show.
     ///
     /// # Errors
-    /// [`TaskError::NoEvidence`] if there is nothing to judge the claim by.
-    pub fn certify_with_evidence(
+    /// [`TaskError::NothingToAudit`] if there is nothing to judge the claim by.
+    pub fn certify_for_audit(
         &self,
         certificate: Certificate,
-        sampled: impl FnOnce() -> Vec<AuditEvidence>,
+        sampled: impl FnOnce() -> Vec<AuditedMechanism>,
     ) -> Result<AuditableCertificate, TaskError> {
         if certificate.guarantee.is_none() {
             return Ok(AuditableCertificate::without_claim());
         }
-        let evidence = if self.audited { sampled() } else { Vec::new() };
-        if self.audited && (evidence.is_empty() || evidence.iter().any(AuditEvidence::is_empty)) {
-            return Err(TaskError::NoEvidence);
+        let audited = if self.audited { sampled() } else { Vec::new() };
+        if self.audited && (audited.is_empty() || audited.iter().any(AuditedMechanism::is_empty)) {
+            return Err(TaskError::NothingToAudit);
         }
-        Ok(AuditableCertificate { certificate, evidence })
+        Ok(AuditableCertificate { certificate, audited })
     }
 }
 
 impl AuditableCertificate {
     /// No noise, and no claim.
     pub fn without_claim() -> Self {
-        Self { certificate: Certificate::none(), evidence: Vec::new() }
+        Self { certificate: Certificate::none(), audited: Vec::new() }
     }
 
     /// No guarantee, but what somebody else claims.
     pub fn from_unchecked_claim(claim: Option<UncheckedClaim>) -> Self {
-        Self { certificate: Certificate::unchecked(claim), evidence: Vec::new() }
+        Self { certificate: Certificate::unchecked(claim), audited: Vec::new() }
     }
 
     /// Together with another release of the same kind: the worse of both.
     #[must_use]
     pub fn combine_worst(mut self, other: Self) -> Self {
         self.certificate.merge_worst(&other.certificate);
-        self.evidence.extend(other.evidence);
+        self.audited.extend(other.audited);
         self
     }
 
@@ -178,7 +178,7 @@ impl AuditableCertificate {
         jitter: f64,
         metrics: impl IntoIterator<Item = (Name, Vec<f64>)>,
     ) -> CellMeasurements {
-        let Self { certificate, evidence } = self;
+        let Self { certificate, audited } = self;
         let metrics = metrics.into_iter().map(|(name, values)| MetricMeasurement {
             metric: name.into(),
             values,
@@ -186,7 +186,7 @@ impl AuditableCertificate {
             certificate: certificate.clone(),
             jitter,
         });
-        CellMeasurements { metrics: metrics.collect(), frames: Vec::new(), evidence }
+        CellMeasurements { metrics: metrics.collect(), frames: Vec::new(), audited }
     }
 }
 
@@ -289,12 +289,12 @@ pub(super) fn metric_names<M>(metrics: &[Metric<M>]) -> Vec<String> {
 }
 
 impl AuditableCertificate {
-    /// The metrics of a list, of what was computed once; and the largest jitter of a factorisation behind them.
+    /// Evaluates each metric on `computed`. `jitter` is the largest jitter of a factorisation behind them.
     pub(super) fn evaluate_metrics<M>(self, jitter: f64, metrics: &[Metric<M>], computed: &M) -> CellMeasurements {
         self.evaluate_repeated_metrics(jitter, metrics, std::slice::from_ref(computed))
     }
 
-    /// The same of what was computed several times: for each fold, or each draw of the noise.
+    /// Evaluates each metric on each of several results, one for each fold or each draw of the noise.
     pub(super) fn evaluate_repeated_metrics<M>(
         self,
         jitter: f64,
@@ -305,7 +305,7 @@ impl AuditableCertificate {
         self.into_metric_measurements(jitter, metrics, values)
     }
 
-    /// Values for the metrics of a list, in its order.
+    /// Makes measurements of the metrics from values that were computed beforehand, in the order of the list.
     pub(super) fn into_metric_measurements<M>(
         self,
         jitter: f64,
@@ -339,7 +339,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     fn certify(
         audited: bool,
         certificate: Certificate,
-        sampled: Vec<AuditEvidence>,
+        sampled: Vec<AuditedMechanism>,
     ) -> Result<AuditableCertificate, TaskError> {
         let manifest = DatasetManifest::load_shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
@@ -347,24 +347,23 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
         let streams = RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let (sample, known) = (Sample::new(&[], Vec::new()), RunCache::default());
         let (sample, streams, known) = (&sample, &streams, &known);
-        ReplicateJob { setting, cells: &[], sample, streams, known, audited }
-            .certify_with_evidence(certificate, || sampled)
+        ReplicateJob { setting, cells: &[], sample, streams, known, audited }.certify_for_audit(certificate, || sampled)
     }
 
-    /// Also a sequence of releases that lacks one of them is no evidence: the missing one may tell everything.
+    /// Also a sequence of releases that lacks one of them cannot be audited: the missing one may tell everything.
     #[test]
-    fn a_claim_without_evidence_is_refused() {
+    fn an_audited_claim_without_mechanism_is_refused() {
         let claim = || Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 });
         let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
-        let linear = |places| vec![AuditEvidence::Linear { places, scale: 1.0, change: 1.0 }];
+        let linear = |places| vec![AuditedMechanism::Linear { places, scale: 1.0, change: 1.0 }];
         let holed = linear(vec![vec![release.clone()], Vec::new()]);
         for nothing in [Vec::new(), linear(Vec::new()), holed] {
             assert!(certify(false, claim(), nothing.clone()).is_ok());
-            assert_eq!(certify(true, claim(), nothing.clone()).unwrap_err(), TaskError::NoEvidence);
+            assert_eq!(certify(true, claim(), nothing.clone()).unwrap_err(), TaskError::NothingToAudit);
             assert!(certify(true, Certificate::none(), nothing).is_ok());
         }
         let whole = certify(true, claim(), linear(vec![vec![release.clone()], vec![release]])).unwrap();
-        assert_eq!(whole.into_measurements(0.0, [("m", 1.0)]).evidence().len(), 1);
+        assert_eq!(whole.into_measurements(0.0, [("m", 1.0)]).audited_mechanisms().len(), 1);
     }
 
     /// What is NaN without a reason, or infinite, overflowed. What is undefined is read as it was written.
@@ -383,12 +382,12 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     }
 
     #[test]
-    fn a_run_keeps_no_evidence() {
+    fn a_run_keeps_no_mechanism() {
         let counts =
-            vec![AuditEvidence::Counts { sd: 1.0, bins: 2, relation: NeighbourRelation::AddRemove, records: 1 }];
+            vec![AuditedMechanism::Counts { sd: 1.0, bins: 2, relation: NeighbourRelation::AddRemove, records: 1 }];
         let measured =
             certify(false, Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 }), counts).unwrap();
-        assert!(measured.into_measurements(0.0, [("m", 1.0)]).evidence().is_empty());
+        assert!(measured.into_measurements(0.0, [("m", 1.0)]).audited_mechanisms().is_empty());
     }
 }
 

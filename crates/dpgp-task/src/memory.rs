@@ -18,13 +18,13 @@ pub struct ModelMemory {
 }
 
 impl ModelMemory {
-    /// That of a block of an experiment on so many rows; none if no matrix grows with them.
+    /// Estimates the memory of a block of an experiment on `rows` rows; `None` if no matrix grows with them.
     pub fn estimate_block(setting: &CellSetting, rows: usize) -> Option<Self> {
         let fitted = setting.task.as_task().fit_size(rows)?;
         Self::new(setting, fitted)
     }
 
-    /// That of a release of predictions at so many points.
+    /// Estimates the memory of a release of predictions at `points` points.
     pub fn estimate_release(setting: &CellSetting, rows: usize, points: usize) -> Option<Self> {
         match &*setting.task {
             TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {

@@ -9,8 +9,8 @@ use super::{RandomStreams, RunCache, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{
     ExactRegression, FitcRegression, KMeansOptions, KernelFeatures, PredictionMap, PriorMoments, Representer,
-    exact_features, exact_moments, exact_prediction_map, exact_representer, fitc_moments, fitc_prediction_map,
-    fitc_representer, inducing_input_features, kmeans,
+    exact_features, exact_prediction_map, exact_prior_moments, exact_representer, fitc_prediction_map,
+    fitc_prior_moments, fitc_representer, inducing_input_features, kmeans,
 };
 use dpgp_linalg::LinalgError;
 use dpgp_number::Positive;
@@ -163,8 +163,8 @@ impl ObservedProcess<'_> {
     /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
     pub fn moments(&self, test: &DMatrix<f64>, map: &PredictionMap) -> Result<PriorMoments, LinalgError> {
         Ok(match self.inducing {
-            None => exact_moments(self.kernel, self.noise, self.training, test, map),
-            Some(inducing) => fitc_moments(self.kernel, self.noise, inducing, test, self.training, map)?,
+            None => exact_prior_moments(self.kernel, self.noise, self.training, test, map),
+            Some(inducing) => fitc_prior_moments(self.kernel, self.noise, inducing, test, self.training, map)?,
         })
     }
 

@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::model::{ObservedProcess, TrainingProcess};
-use super::{AuditEvidence, TaskError};
+use super::{AuditedMechanism, TaskError};
 use dpgp_accounting::{
     Calibration, Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, ReleaseKind,
 };
@@ -13,7 +13,7 @@ use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{PredictionMap, PriorMoments, Representer};
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
-    CloakingSetting, LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, MechanismSetting, PrivacySetting,
+    AuditedLinearMechanism, CloakingSetting, LinearFit, LinearMechanism, LinearNoise, MechanismSetting, PrivacySetting,
     noise_deviations,
 };
 use dpgp_spec::setting::DataSetting;
@@ -96,25 +96,25 @@ impl PredictionNoise {
         self.released_columns(plain) * DVector::from_vec(counts)
     }
 
-    /// The whitened columns W (r x k). Independent noise is added to `W y`, and [`PredictionNoise::map_toml`] then maps both to
+    /// The whitened columns W (r x k). Independent noise is added to `W y`, and the noise design then maps the sum to
     /// predictions.
     pub fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
         self.design.whitened_columns(plain)
     }
 
     /// The very matrices that noise is drawn with.
-    pub fn evidence(&self) -> LinearAuditEvidence {
-        self.design.audit_evidence()
+    pub fn audited_linear_mechanism(&self) -> AuditedLinearMechanism {
+        self.design.audited_mechanism()
     }
 
-    /// Samples drawn with the noise times `scale`, where a target moves by at most `change`.
-    pub fn audit_evidence(&self, scale: f64, change: f64) -> AuditEvidence {
-        match self.evidence() {
-            LinearAuditEvidence::Numbers(release) => {
-                AuditEvidence::Linear { places: vec![vec![release]], scale, change }
+    /// The mechanism that draws the noise times `scale`, where a target moves by at most `change`.
+    pub fn audited_mechanism(&self, scale: f64, change: f64) -> AuditedMechanism {
+        match self.audited_linear_mechanism() {
+            AuditedLinearMechanism::Numbers(release) => {
+                AuditedMechanism::Linear { places: vec![vec![release]], scale, change }
             }
-            LinearAuditEvidence::Function { mean, bound } => {
-                AuditEvidence::Function { mean, scale: scale * bound, change }
+            AuditedLinearMechanism::Function { mean, bound } => {
+                AuditedMechanism::Function { mean, scale: scale * bound, change }
             }
         }
     }
@@ -142,7 +142,7 @@ impl PredictionNoise {
             .with_caveats(&[(Caveat::InvalidSensitivity, self.function_sensitivity().is_some() && self.ratio > 1.0)])
     }
 
-    /// The certificate of something that is released with noise of this design.
+    /// The certificate of a release with the noise of this design. `ratio` is its sensitivity over the one that the noise is scaled by.
     pub fn certificate_of(
         &self,
         release: ReleaseKind,
@@ -150,7 +150,7 @@ impl PredictionNoise {
         ratio: f64,
         gap: Option<f64>,
     ) -> Certificate {
-        target.gaussian(release, self.design.certified_mechanism(), ratio).certificate().with_gap(gap)
+        target.gaussian(release, self.design.certified_mechanism(), ratio).certificate().with_optimality_gap(gap)
     }
 }
 
@@ -275,7 +275,7 @@ impl TargetGuarantee {
     }
 
     /// The same about the rows of one person, where the data say whose they are. Its certificates are to say so
-    /// ([`Certificate::with_unit`]).
+    /// ([`Certificate::with_privacy_unit`]).
     ///
     /// # Errors
     /// As [`TargetGuarantee::from_privacy`].

@@ -4,11 +4,11 @@
 use nalgebra::DMatrix;
 
 use super::{
-    AuditEvidence, AuditableCertificate, JointSumsRelease, RecordSumWeights, ReplicateJob, SumsRelease, TaskError,
+    AuditableCertificate, AuditedMechanism, JointSumsRelease, RecordSumWeights, ReplicateJob, SumsRelease, TaskError,
 };
 use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, ReleaseKind};
 use dpgp_gp::kernel::Interval;
-use dpgp_gp::variational::{FeatureNormBound, covariance_norm_bound};
+use dpgp_gp::variational::{FeatureNormBound, squared_kernel_vector_norm_bound};
 use dpgp_mechanisms::{
     FeatureBoundSetting, PrivacySetting, RecordBounds, Sections, SummedValueKind, SumsNoise, SumsSensitivityRule,
     SumsSetting,
@@ -39,7 +39,7 @@ pub(super) struct SumsSensitivity {
 }
 
 impl SumsSensitivity {
-    /// Of so many records that are replaced, those of one person: they move the sums as far as each of them does, all together.
+    /// The sensitivity to the replacement of all `records` records of one person: by the triangle inequality, the sum of theirs.
     pub fn times(self, records: u64) -> Self {
         Self { assumed: self.assumed * records as f64, least: self.least * records as f64 }
     }
@@ -140,12 +140,12 @@ impl<'a> BoundedTargetSums<'a> {
         Ok(Self::with_target_bound(bound.get(), NoisySumsBounds::new(setting, inducing, variance, lengthscale)))
     }
 
-    /// Of targets within a bound.
+    /// Sums of targets of at most `bound` in size, where neighbours differ in one record.
     pub fn with_target_bound(bound: f64, sums: NoisySumsBounds<'a>) -> Self {
         Self { sensitivity: sums.sensitivity(bound), sums, bound, records: 1 }
     }
 
-    /// Where neighbours differ in so many records.
+    /// Sets the number of records in which neighbours differ, and scales the sensitivity accordingly.
     pub fn with_record_count(self, records: u64) -> Self {
         Self { sensitivity: self.sensitivity.times(records), records, ..self }
     }
@@ -161,9 +161,9 @@ impl<'a> BoundedTargetSums<'a> {
     }
 
     /// Samples drawn with this noise.
-    pub fn audit_evidence(&self, noise: SumsNoise) -> AuditEvidence {
+    pub fn audited_mechanism(&self, noise: SumsNoise) -> AuditedMechanism {
         let releases = self.sums.joint_release(vec![self.sums_release(noise)]);
-        AuditEvidence::Records(JointSumsRelease { records: self.records, ..releases })
+        AuditedMechanism::Records(JointSumsRelease { records: self.records, ..releases })
     }
 
     pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {
@@ -172,7 +172,7 @@ impl<'a> BoundedTargetSums<'a> {
 
     /// Guarantee of one release for a cell.
     pub fn certify(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
-        job.certify_with_evidence(self.certificate(cell), || vec![self.audit_evidence(self.noise(cell))])
+        job.certify_for_audit(self.certificate(cell), || vec![self.audited_mechanism(self.noise(cell))])
     }
 }
 
@@ -203,7 +203,7 @@ impl InducingGridSides<'_> {
         let sides = self.inducing.iter().zip(domain);
         sides
             .map(|(range, &[low, high])| {
-                covariance_norm_bound(&points(range), self.lengthscale, Interval { low, high })
+                squared_kernel_vector_norm_bound(&points(range), self.lengthscale, Interval { low, high })
             })
             .product()
     }
@@ -244,7 +244,7 @@ pub(super) fn split_training_rows(inputs: &DMatrix<f64>, train: usize) -> (DMatr
 pub(super) fn require_eq_model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, SettingError> {
     let model = setting.model(path)?;
     if model.exponentiated_quadratic().is_none() {
-        let why = "this task needs the kernel `eq`".to_owned();
+        let why = "this task needs the `eq` kernel".to_owned();
         return Err(SettingError::new("model.kernel", SpecProblem::Shape(why)));
     }
     Ok(model)
@@ -253,7 +253,7 @@ pub(super) fn require_eq_model<'a>(path: &str, setting: &'a Sections) -> Result<
 /// Fails unless the kernel is an exponentiated quadratic one, with one lengthscale or one for each input.
 pub(super) fn check_kernel(path: &str, setting: &Sections) -> CheckResult {
     if setting.model(path)?.variance_and_lengthscales(setting.data.dimensions()).is_none() {
-        let why = "noisy sums need the kernel `eq` or `eq-ard`".to_owned();
+        let why = "noisy sums need the `eq` or `eq-ard` kernel".to_owned();
         return fail("model.kernel", SpecProblem::Shape(why));
     }
     Ok(())

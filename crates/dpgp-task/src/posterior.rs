@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AuditEvidence, AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob, Sample, TaskError,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, MeasurableTask, ReplicateJob, Sample, TaskError,
     TaskRequirements,
 };
 use dpgp_accounting::{
@@ -92,8 +92,8 @@ impl TrainTestModels {
         let price = job.known.prices.get_or_compute(&question, || question.calibrate_noise())?;
         let noise = price.multiplier * clip;
         let accuracy = self.accuracy(advi, Some(clip), noise, job);
-        let certified = job.certify_with_evidence(gradient_certificate(&question, &price), || {
-            vec![AuditEvidence::Gradients {
+        let certified = job.certify_for_audit(gradient_certificate(&question, &price), || {
+            vec![AuditedMechanism::Gradients {
                 event: question.schedule.with_noise(noise / clip),
                 relation: question.relation,
             }]
@@ -146,7 +146,7 @@ fn standardise_columns(inputs: &DMatrix<f64>) -> DMatrix<f64> {
     standardised
 }
 
-/// Question to an accountant; it determines the answer.
+/// The input of a noise calibration, which determines its result: accountant, neighbours, schedule and budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseCalibrationKey {
     pub accountant: AccountantKind,
@@ -191,7 +191,7 @@ impl NoiseCalibrationKey {
         })
     }
 
-    /// The answer.
+    /// Finds the least noise multiplier that keeps the budget, and what is proved of it.
     ///
     /// # Errors
     /// [`AccountingError`] if no noise is enough, or its accountant has no proof for the sampling.

@@ -115,10 +115,10 @@ impl PredictionSharedState<'_> {
         let (noise_sd, certified) = match &private {
             None => (DVector::zeros(self.grid.nrows()), AuditableCertificate::without_claim()),
             Some(NoisyMean { noise, .. }) => {
-                let certificate = noise.certificate(target, &self.caveats).with_unit(data.unit());
+                let certificate = noise.certificate(target, &self.caveats).with_privacy_unit(data.unit());
                 let certified = self
                     .job
-                    .certify_with_evidence(certificate, || vec![noise.audit_evidence(scale, target.total_change())])?;
+                    .certify_for_audit(certificate, || vec![noise.audited_mechanism(scale, target.total_change())])?;
                 (noise.standard_deviations() * scale, certified)
             }
         };

@@ -14,7 +14,7 @@ use crate::noise::{NoiseDesigner, NoiseDesigns, PredictionNoise};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::normal_matrix;
 use crate::{
-    AuditEvidence, AuditableCertificate, CellMeasurements, FitSize, MeasurableTask, RandomStreams, ReplicateJob,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, FitSize, MeasurableTask, RandomStreams, ReplicateJob,
     TargetGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Caveat, ReleaseKind};
@@ -22,7 +22,7 @@ use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{
-    BinPredictionSetting, BinningSetting, LinearAuditEvidence, MechanismSetting, PrivacySetting, Sections,
+    AuditedLinearMechanism, BinPredictionSetting, BinningSetting, MechanismSetting, PrivacySetting, Sections,
     linear_mechanism,
 };
 use dpgp_number::Count;
@@ -104,13 +104,13 @@ fn certify_worst_fold(
     let gaps: Option<Vec<f64>> = noises.iter().map(|noise| noise.optimality_gap()).collect();
     let ratio = largest_or_nan(noises.iter().map(|noise| noise.ratio));
     let certificate = first.certificate_of(ReleaseKind::FoldPredictions, target, ratio, gaps.map(largest_or_nan));
-    let certificate = certificate.with_unit(job.setting.data.unit());
-    job.certify_with_evidence(certificate.with_caveats(caveats), || {
-        let place = noises.iter().filter_map(|noise| match noise.evidence() {
-            LinearAuditEvidence::Numbers(release) => Some(release),
-            LinearAuditEvidence::Function { .. } => None,
+    let certificate = certificate.with_privacy_unit(job.setting.data.unit());
+    job.certify_for_audit(certificate.with_caveats(caveats), || {
+        let place = noises.iter().filter_map(|noise| match noise.audited_linear_mechanism() {
+            AuditedLinearMechanism::Numbers(release) => Some(release),
+            AuditedLinearMechanism::Function { .. } => None,
         });
-        vec![AuditEvidence::Linear {
+        vec![AuditedMechanism::Linear {
             places: vec![place.collect()],
             scale: target.noise_scale(),
             change: target.total_change(),

@@ -22,7 +22,7 @@ impl Sample {
         Self { inputs, targets, persons: Vec::new() }
     }
 
-    /// The rows of several samples with the same inputs, one after the other; nobody's.
+    /// Joins the rows of samples with the same input columns, in order. The result does not say whose rows they are.
     pub fn concat(parts: &[Self]) -> Self {
         let columns = parts.first().map_or(0, |part| part.inputs.ncols());
         let mut inputs = DMatrix::zeros(parts.iter().map(Self::row_count).sum(), columns);

@@ -97,9 +97,9 @@ impl ConditionedProcess<'_> {
         let mut k = self.kernel.matrix(&self.seen.inputs, &self.seen.inputs);
         (0..k.nrows()).for_each(|i| k[(i, i)] += self.noise);
         let factor = Cholesky::new("K + sigma^2 I", &k)?;
-        let across = factor.half_solve(&self.kernel.matrix(&self.seen.inputs, inputs));
+        let across = factor.lower_solve(&self.kernel.matrix(&self.seen.inputs, inputs));
         let targets = DMatrix::from_column_slice(self.seen.row_count(), 1, &self.seen.targets);
-        let mean = across.tr_mul(&factor.half_solve(&targets)).column(0).into_owned();
+        let mean = across.tr_mul(&factor.lower_solve(&targets)).column(0).into_owned();
         Ok((mean, prior - across.tr_mul(&across)))
     }
 }

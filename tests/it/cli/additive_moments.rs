@@ -108,7 +108,7 @@ fn other_kernels_and_more_inputs_are_refused() {
     };
     let additive = SPEC.lines().find(|line| line.starts_with("kernel")).unwrap();
     let eq = "kernel.eq = { variance = 0.3, lengthscale = 0.5 }";
-    assert!(refused(SPEC.replace(additive, eq)).contains("more than four inputs need the kernel `additive`"));
+    assert!(refused(SPEC.replace(additive, eq)).contains("more than four inputs need the `additive` kernel"));
     let pairs = vec!["{ inputs = [1, 2], variance = 0.1 }"; 17].join(", ");
     assert!(refused(SPEC.replace("{ inputs = [1, 2], variance = 0.1 }", &pairs)).contains("at most 16 pairs"));
     let twice = refused(SPEC.replace("inputs = [1, 2]", "inputs = [2, 2]"));

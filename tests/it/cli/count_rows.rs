@@ -46,6 +46,63 @@ fn numbers(csv: &str, name: &str) -> Vec<f64> {
     column(csv, name).iter().map(|cell| cell.parse().unwrap()).collect()
 }
 
+/// Of three kinds two are listed, so a third of the rows is in no count. Six standard deviations of the noise, which has 4.2 at epsilon 1.
+#[test]
+fn categories_are_counted_and_others_are_not() {
+    let project = Project::new();
+    let mut rows = "kind,hour\n".to_owned();
+    (0..3_000).for_each(|row| rows += &format!("{},{}\n", ["bus", "bike", "tram"][row % 3], row % 2));
+    project.write("rows.csv", &rows);
+    let new = ["new", "kinds", "--data", "rows.csv", "--count"];
+    let run = project.dpgp(&[&new[..], &["--categories", "kind=bike,bus,ferry"]].concat()).expect(0);
+    assert!(run.out.starts_with("rows counted by \"kind\"\n"), "{}", run.out);
+    let spec = project.read("kinds.toml");
+    assert!(
+        spec.contains("encode = { \"kind\" = [\"bike\", \"bus\", \"ferry\"] }\nmissing = \"drop\"")
+            && !spec.contains("nan")
+    );
+    project.dpgp(&["predict", "kinds.toml", "--grid", "auto", "--out", "kinds.csv", "--no-ledger"]).expect(0);
+    let csv = project.read("kinds.csv");
+    assert_eq!(column(&csv, "kind"), ["bike", "bus", "ferry"]);
+    for (count, exact) in numbers(&csv, "private_mean").into_iter().zip([1_000.0, 1_000.0, 0.0]) {
+        assert!((count - exact).abs() < 26.0, "{csv}");
+    }
+    for (more, why) in [
+        (
+            &["--categories", "kind=bus", "--inputs", "hour"][..],
+            "--categories lists those of \"kind\", which is not among --inputs",
+        ),
+        (&["--categories", "kind=bus,bus"], "the category \"bus\" is listed twice"),
+        (&["--categories", "kind=bus,"], "a category is empty"),
+        (&["--categories", "kind"], "NAME=A,B,C"),
+        (&["--categories", "colour=red"], "there is no column \"colour\""),
+        (&["--inputs", "kind"], "with --count, --categories NAME=A,B,C"),
+        (&["--categories", "kind=bus", "--inputs", "kind,hour", "--bins", "3,2"], "counted by 1 numeric inputs"),
+    ] {
+        let run = project.dpgp(&[&["new", "other", "--data", "rows.csv", "--count"], more].concat()).expect(2);
+        assert!(run.err.contains(why), "{more:?}: {}", run.err);
+        assert!(!project.path("other.toml").exists());
+    }
+    let both = [
+        "new",
+        "both",
+        "--data",
+        "rows.csv",
+        "--count",
+        "--inputs",
+        "kind,hour",
+        "--bins",
+        "2",
+        "--categories",
+        "kind=bus,bike",
+    ];
+    project.dpgp(&both).expect(0);
+    let spec = project.read("both.toml");
+    assert!(spec.contains(
+        "{ from = -0.5, to = 1.5, bins = 2 },   # \"kind\"\n    { from = nan, to = nan, bins = 2 },   # \"hour\""
+    ));
+}
+
 /// Answers a range for each input and epsilon, and takes the delta that is proposed.
 #[test]
 fn a_spec_of_counts_is_released_in_one_step() {
@@ -134,7 +191,7 @@ fn words_and_persons_are_counted() {
     // A bin of two words has no name.
     project.write("words.toml", &spec.replace("to = 2.5, bins = 3", "to = 3.5, bins = 2"));
     let run = project.dpgp(&["predict", "words.toml", "--grid", "auto", "--no-ledger"]).expect(2);
-    assert!(run.err.contains("must hold one word"), "{}", run.err);
+    assert!(run.err.contains("must hold one category"), "{}", run.err);
 }
 
 /// The noise of each count, and the epsilon for a wanted one, without a charge.

@@ -79,7 +79,7 @@ fn averaged_models_and_nested_cells_hold() {
     let run = project.dpgp(&["predict", "--from", "odd.json", "--at", "grid.csv", "--out", "o.csv"]).expect(2);
     assert!(run.err.contains("unknown field `count_sd`") && !project.path("o.csv").exists(), "{}", run.err);
     for (from, to, why) in [
-        ("features = \"cells\"", "features = \"cells\", period = 1.5", "cells have none"),
+        ("features = \"cells\"", "features = \"cells\", period = 1.5", "applies only to waves"),
         ("noise_variance = 0.1,", "noise_variance = 0.1, averaged = true,", "model.averaged"),
         ("task.surface = {}", "task.regression = { split.shuffled = 5, draws = 10 }", "mechanism"),
     ] {

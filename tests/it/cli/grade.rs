@@ -64,7 +64,7 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
 fn a_bare_number_is_judged_where_nothing_is_random() {
     // Our tables come with the program.
     let project = Project::empty();
-    let reason = "it has no spread over runs and no interval";
+    let reason = "it has neither a spread over runs nor an interval";
     for repeats in ["", "1", "30"] {
         let row = format!("age,sparse,1,rmse,13.35,{repeats}\n");
         project.write("bare.csv", &format!("inputs,method,epsilon,metric,value,repeats\n{row}"));

@@ -165,7 +165,7 @@ fn words_are_counted() {
     project.write("s.toml", &spec.replace("bins = 3", "bins = 2"));
     project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "b.json", "--no-ledger"]).expect(0);
     let run = project.dpgp(&["predict", "--from", "b.json", "--grid", "auto"]).expect(2);
-    assert!(run.err.contains("must hold one word"), "{}", run.err);
+    assert!(run.err.contains("must hold one category"), "{}", run.err);
 }
 
 #[test]

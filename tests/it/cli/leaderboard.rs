@@ -338,9 +338,9 @@ fn methods_of_the_user_are_ranked_with_ours() {
     assert!(methods.iter().all(|m| m["checked"] != m["added"]), "{methods:#?}");
     // What is not ranked is an error, never left out in silence.
     for (rows, names, says) in [
-        ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "has no rmse of a method that is not in"),
-        ("method,epsilon,metric,value\ntargets-risk,1,rmse,0.5\n", &best, "has no rmse of a method that is not in"),
-        ("method,epsilon,metric,value\nforest,7,rmse,0.5\n", &best, "no row has the labels of a column"),
+        ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "must have rmse for a method that is not in"),
+        ("method,epsilon,metric,value\ntargets-risk,1,rmse,0.5\n", &best, "must have rmse for a method that is not in"),
+        ("method,epsilon,metric,value\nforest,7,rmse,0.5\n", &best, "no row has the labels of a ranked column"),
         ("method,metric,value\nforest,rmse,0.5\n", &best, "has no column epsilon"),
         (rows, &["show", "--best", "--with", "mine.csv"], "--with needs the name of one experiment"),
     ] {

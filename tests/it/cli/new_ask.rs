@@ -216,7 +216,7 @@ fn who_has_several_rows_is_asked_first() {
         };
         let run = answered_in_full(&project, more, &format!("house\n3\n{answers}")).expect(0);
         assert!(run.err.contains("data.person: if one person can have several rows"), "{}", run.err);
-        assert!(run.out.contains("protects all rows of a person, whom the column \"house\" identifies"), "{}", run.out);
+        assert!(run.out.contains("protects all rows of a person, identified by the column \"house\""), "{}", run.out);
         let spec = project.read("mine.toml");
         assert!(spec.contains("\nperson = \"house\"") && spec.contains("\nrows_per_person = 3"), "{spec}");
         assert!(spec.contains("inputs = [\"temperature\"]"), "{spec}");

@@ -49,7 +49,7 @@ fn the_kernel_suits_the_inputs_that_are_named() {
     let one = spec(&project, &["--inputs", "d"]);
     assert!(one.contains("[model.kernel.eq]\n") && one.contains("\nlengthscale = nan"), "{one}");
     let three = spec(&project, &["--inputs", "a,b,c"]);
-    assert!(three.contains("[model.kernel.additive]") && three.contains("perhaps ((high - low) / 4)^2 / 3"), "{three}");
+    assert!(three.contains("[model.kernel.additive]") && three.contains("example ((high - low) / 4)^2 / 3"), "{three}");
     let public = spec(&project, &["--inputs", "b,d"]);
     assert!(public.contains("[model.kernel.eq-ard]\n") && !public.contains("additive"), "{public}");
 }

@@ -30,9 +30,9 @@ fn the_first_cell_that_is_no_number_is_named() {
     for (last, column, cause) in [
         ("Total,60", "age", "text"),
         ("27,$60", "height", "a number with a currency"),
-        ("27,N/A", "height", "an unknown word for a missing value"),
+        ("27,N/A", "height", "an unknown code for a missing value"),
         ("27,\"1,5\"", "height", "a number with a decimal comma"),
-        ("27,175.5 cm", "height", "a number followed by a word"),
+        ("27,175.5 cm", "height", "a number followed by text"),
         ("2020-01-31,5", "age", "a date or a time"),
     ] {
         let (_, run) = new("d.csv", format!("age,height\n{ROWS}{last}\n"), &[], 2);
@@ -63,8 +63,8 @@ fn single_cells_that_are_no_numbers_are_an_error() {
     let rows = "age,bmi,income,height\n1,2,3,4\n5,6,N/A,7\n8,9,3,175.5 cm\n";
     let (project, run) = new("d.csv", rows, &[], 2);
     assert!(run.err.contains("not every cell of these columns is a number"), "{}", run.err);
-    assert!(run.err.contains("\"income\": in line 3 the cell is an unknown word for a missing value"), "{}", run.err);
-    assert!(run.err.contains("\"height\": in line 4 the cell is a number followed by a word"), "{}", run.err);
+    assert!(run.err.contains("\"income\": in line 3 the cell is an unknown code for a missing value"), "{}", run.err);
+    assert!(run.err.contains("\"height\": in line 4 the cell is a number followed by text"), "{}", run.err);
     let named = ["new", "other", "--data", "d.csv", "--target", "height"];
     project.dpgp(&named).expect(2);
     let named = [&named[..], &["--inputs", "age"]].concat();
@@ -84,7 +84,7 @@ fn titles_comments_and_second_headers_are_named() {
     refused(format!("Heights of children\n\nage,height\n{ROWS}"), &title);
     refused("Report; of 2020; at home\nage,height\n1,2\n3,4\n", &title);
     refused("Table 1\nage;height\n1;2\n3;4\n", &title);
-    let second = ["line 2 has words where later rows have numbers", "in line 2 the cell is text"];
+    let second = ["line 2 has text where later rows have numbers", "in line 2 the cell is text"];
     refused(format!("Heights of children,\nage,height\n{ROWS}"), &second);
     refused(format!("age,height\nyears,cm\n{ROWS}"), &second);
 }

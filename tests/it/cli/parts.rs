@@ -295,8 +295,8 @@ fn mistakes_change_nothing() {
         ("/dev/zero", 2, "/dev/zero: is a pipe or a device"),
         ("s3://bucket/year=2017/*.csv", 2, "cannot read s3://bucket/year=2017/*.csv: this build"),
         ("ftp://host/rows.csv", 2, "cannot read ftp://host/rows.csv: this build"),
-        ("none", 3, "no row files found at none:"),
-        ("parts/*.orc", 3, "no row files found at parts/*.orc:"),
+        ("none", 3, "no data files found at none:"),
+        ("parts/*.orc", 3, "no data files found at parts/*.orc:"),
         ("nowhere", 3, "nowhere"),
         ("parts/[", 2, "parts/[ is not a valid file pattern"),
         ("parts/year=2017/month=11/part-0.csv", 2, "there is no column \"month\""),
@@ -378,7 +378,7 @@ mechanism.cloaking = {{ objective = "trace", rank_tolerance = 0.0 }}
     assert_ne!(project.dpgp(&["explain", "folder.toml"]).expect(0).out, stored);
     project.write("none.toml", &spec("csv.path = \"none/*.csv\""));
     let run = project.dpgp(&["run", "none.toml", "--quiet"]).expect(3);
-    assert!(run.err.contains("no row files found at none/*.csv"), "{}", run.err);
+    assert!(run.err.contains("no data files found at none/*.csv"), "{}", run.err);
 }
 
 /// Messages end up in logs: they name the place of a cell, not what stands there.

@@ -51,7 +51,8 @@ fn what_has_no_price_is_refused() {
     for (arguments, why) in [
         (&["--epsilon", "inf"][..], "protects nothing"),
         (&["--epsilon", "3..4"], "power of ten"),
-        (&["--set", "privacy.epsilon=inf"], "its epsilon is infinite"),
+        (&["--set", "privacy.epsilon=2"], "list the epsilons with --epsilon"),
+        (&["--set", "epsilon=2"], "list the epsilons with --epsilon"),
         (&["--set", "model.kernel.eq.lengthscale=-1"], "lengthscale"),
     ] {
         let all = [&["price", "energy.toml", "--at", "grid.csv"][..], arguments].concat();
@@ -60,4 +61,8 @@ fn what_has_no_price_is_refused() {
     }
     let run = project.dpgp(&["price", "energy.toml"]).expect(2);
     assert!(run.err.contains("INPUT=FROM..TO:POINTS"), "{}", run.err);
+    let spec = std::fs::read_to_string(project.path("energy.toml")).unwrap();
+    std::fs::write(project.path("open.toml"), spec.replace("epsilon = 1.0", "epsilon = inf")).unwrap();
+    let run = project.dpgp(&["price", "open.toml", "--at", "grid.csv"]).expect(2);
+    assert!(run.err.contains("its epsilon is infinite"), "{}", run.err);
 }

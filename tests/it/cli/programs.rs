@@ -398,6 +398,14 @@ fn changed_runs_are_one_tidy_table() {
     assert_eq!(of(["", ""]), ["0.5", "2"]);
     assert_eq!(of(["b", ""]), ["0.5", "2"]);
     assert_eq!(of(["", "9 min"]), ["0.5", "2"]);
+    // An axis has its column already.
+    project.dpgp(&["run", "s.toml", "--quiet", "--set", "alpha=3,4"]).expect(0);
+    let tidy = project.dpgp(&["show", "s.toml", "--table", "--tidy"]).expect(0).out;
+    let mut headings: Vec<&str> = tidy.lines().next().unwrap().split(',').collect();
+    let all = headings.len();
+    headings.sort_unstable();
+    headings.dedup();
+    assert_eq!(headings.len(), all, "{tidy}");
 }
 
 /// A program gets the path of the file, and would read other rows than a filter says.

@@ -46,7 +46,7 @@ fn answers_share_one_budget() {
     let project = project();
     let arguments = ["predict", "counts.toml", "means.toml", "--together", "--grid", "auto", "--out", "answers"];
     let told = project.dpgp(&[&arguments[..], &["--share", "means=3"]].concat()).expect(0);
-    assert!(told.out.contains("guarantee of all answers together: epsilon = 1.0, delta = 1e-6"), "{}", told.out);
+    assert!(told.out.contains("joint guarantee of all answers: epsilon = 1.0, delta = 1e-6"), "{}", told.out);
     assert!(told.out.contains("25 % of the budget") && told.out.contains("75 % of the budget"), "{}", told.out);
     let [counts, means] = ["counts", "means"].map(|name| project.json(&format!("answers/{name}.csv.certificate.json")));
     // The mu at which a Gaussian mechanism has delta 1e-6 at epsilon 1.

@@ -72,6 +72,7 @@ my-mechanism() { echo 1; }
 
 /// The points, answers and districts of the page about rows.
 const BEFORE_ROWS: &str = r#"
+awk 'BEGIN { print "ward"; for (i = 0; i < 300; i++) print substr("NorthSouth", 1 + 5 * (i % 2), 5) }' > visits.csv
 printf 'start_latitude,start_longitude,hour_of_day\n40.75,-73.98,8\n' > grid.csv
 printf 'none\n-74.02 -73.93\n40.66 40.81\n1\n\n' > ends
 printf 'none\n0 60\n-74.02 -73.93\n40.66 40.81\n1\n\n' > means

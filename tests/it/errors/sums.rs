@@ -145,7 +145,7 @@ fn mistakes_of_a_calibration() {
                 "kernel.eq = { variance = 1.0, lengthscale = 1.0 }",
                 "kernel.bias = { variance = 1.0 }",
                 "model.kernel",
-                "needs the kernel `eq`",
+                "needs the `eq` kernel",
             ),
             (
                 "posterior.noise-aware = { regularisation = { printed = { rho = 0.01 } }, correction = \"printed\" }",

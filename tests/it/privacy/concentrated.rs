@@ -2,8 +2,8 @@
 
 use dpgp::number::Budget;
 use dpgp::privacy::{
-    CoinPressStep, MeanInterval, PrivateSelection, coinpress_mean, coinpress_shares, gaussian_delta, gaussian_rho,
-    normal_tail_radius, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
+    CoinPressStepDesign, MeanInterval, PrivateSelection, coinpress_mean, coinpress_shares, gaussian_delta,
+    gaussian_rho, normal_tail_radius, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -64,7 +64,7 @@ fn check_run(run: &Value, mut rows: Vec<Vec<f64>>) {
         assert!(ours.iter().zip(&shares).all(|(a, b)| (a / b - 1.0).abs() < 1e-12));
     }
     for (held, rho) in steps.iter().zip(shares) {
-        let step = CoinPressStep::new(n, d, radius, rho);
+        let step = CoinPressStepDesign::new(n, d, radius, rho);
         assert_relative(radius, number(held, "r_in"), 1e-10, held);
         assert_relative(step.clip, number(held, "clip_thresh"), 1e-10, held);
         assert_relative(step.sensitivity, number(held, "sens"), 1e-10, held);

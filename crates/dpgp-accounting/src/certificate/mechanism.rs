@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Guarantee, Neighbours, ReleaseKind};
-use crate::{AccountantKind, AccountingCaveat, Calibration, gaussian_delta_at_most};
+use crate::{AccountantKind, AccountingCaveat, Calibration, gaussian_delta_upper_bound};
 
 /// The mechanism that a guarantee is about.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ impl fmt::Display for Caveat {
 ///
 /// Obligation: between neighbours the release moves by at most `sensitivity` standard deviations of its noise at
 /// multiplier 1. At the multiplier `sigma` of the calibration `N(0, 1)` and `N(sensitivity / sigma, 1)` are then as far
-/// apart as any two of its outputs, and the exact delta is [`gaussian_delta_at_most`] of `sigma / sensitivity`
+/// apart as any two of its outputs, and the exact delta is [`gaussian_delta_upper_bound`] of `sigma / sensitivity`
 /// (Balle and Wang 2018, Theorem 8).
 ///
 /// ```
@@ -142,7 +142,7 @@ impl GaussianEvent {
         let claimed = self.guarantee.times(steps);
         let sigma = self.calibration.sigma(epsilon, delta) / (self.sensitivity * (steps as f64).sqrt());
         let certificate = Certificate {
-            delta_exact: Some(gaussian_delta_at_most(sigma, claimed.epsilon)),
+            delta_exact: Some(gaussian_delta_upper_bound(sigma, claimed.epsilon)),
             ..Certificate::new(self.release, self.neighbours, (self.mechanism)(self.calibration), claimed)
         };
         // The proof of a calibration is that of one step, at the epsilon of the step.
@@ -172,7 +172,7 @@ mod tests {
         let certificate = event(0.1, Calibration::Analytic).repeated(9);
         let sigma = Calibration::Analytic.sigma(0.1, 1e-5) / 6.0;
         let exact = certificate.delta_exact.unwrap();
-        assert!((exact / gaussian_delta_at_most(sigma, 0.9) - 1.0).abs() < 1e-9, "{exact}");
+        assert!((exact / gaussian_delta_upper_bound(sigma, 0.9) - 1.0).abs() < 1e-9, "{exact}");
         assert!((certificate.epsilon() - 0.9).abs() < 1e-12 && certificate.caveats.is_empty());
         assert!((certificate.delta().unwrap() - 9e-5).abs() < 1e-18);
     }

@@ -182,25 +182,25 @@ impl Certificate {
         Self { unchecked: claim, ..Self::none() }
     }
 
-    /// With a choice of pure differential privacy before the release: `total` is the epsilon of both, by basic
-    /// composition, and `delta_exact` stays that of the release at its own epsilon.
+    /// Adds a choice under pure differential privacy before the release: `total` is the epsilon of both, by basic composition.
+    /// `delta_exact` stays that of the release at its own epsilon.
     #[must_use]
     pub fn with_total_epsilon(mut self, total: f64) -> Self {
         self.guarantee = self.guarantee.map(|claimed| Guarantee { epsilon: total, ..claimed });
         self
     }
 
-    /// With the certified distance of its noise from the least.
+    /// Sets the certified distance of the noise from the least possible noise.
     #[must_use]
-    pub fn with_gap(self, gap: Option<f64>) -> Self {
+    pub fn with_optimality_gap(self, gap: Option<f64>) -> Self {
         Self { gap, ..self }
     }
 
-    /// About the neighbours of a unit. Nothing is said of it without a claim.
+    /// Sets the unit in which neighbours differ. A certificate without a guarantee stays as it is.
     ///
     /// Obligation: the noise is scaled by [`PrivacyUnit::max_records`] times what it is for one record.
     #[must_use]
-    pub fn with_unit(self, unit: PrivacyUnit) -> Self {
+    pub fn with_privacy_unit(self, unit: PrivacyUnit) -> Self {
         if self.guarantee.is_some() { Self { unit, ..self } } else { self }
     }
 
@@ -209,7 +209,7 @@ impl Certificate {
         self.neighbours.map(|neighbours| self.unit.describe_neighbours(neighbours))
     }
 
-    /// With those caveats that apply.
+    /// Adds each caveat whose flag is true.
     #[must_use]
     pub fn with_caveats(mut self, caveats: &[(Caveat, bool)]) -> Self {
         self.caveats.extend(caveats.iter().filter(|(_, applies)| *applies).map(|(caveat, _)| *caveat));

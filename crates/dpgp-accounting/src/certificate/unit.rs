@@ -78,7 +78,7 @@ impl PrivacyUnit {
     }
 
     /// Whether releases about the two units add up: both hide the same neighbours, however many rows each uses of a person.
-    pub fn adds_up_with(&self, other: &Self) -> bool {
+    pub fn protects_same_unit_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Person { column, .. }, Self::Person { column: other, .. }) => column == other,
             (Self::Row { .. }, Self::Row { .. }) | (Self::Record, Self::Record) => true,
@@ -90,13 +90,13 @@ impl PrivacyUnit {
     pub fn describe_neighbours(&self, neighbours: Neighbours) -> String {
         let who = match self {
             Self::Record => return neighbours.to_string(),
-            Self::Row { records } => format!("one row (at most {} each)", counted(*records, "record")),
+            Self::Row { records } => format!("one row (at most {} each)", count_with_noun(*records, "record")),
             Self::Person { column, rows, records_per_row } => {
                 let of_each = match records_per_row {
                     1 => String::new(),
-                    records => format!(" of at most {}", counted(*records, "record")),
+                    records => format!(" of at most {}", count_with_noun(*records, "record")),
                 };
-                format!("one person ({column:?}, at most {} each{of_each})", counted(*rows, "row"))
+                format!("one person ({column:?}, at most {} each{of_each})", count_with_noun(*rows, "row"))
             }
         };
         match neighbours {
@@ -107,7 +107,7 @@ impl PrivacyUnit {
     }
 }
 
-fn counted(number: u64, what: &str) -> String {
+fn count_with_noun(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
@@ -133,8 +133,8 @@ impl Guarantee {
         Self { epsilon, delta: 0.0 }
     }
 
-    /// That of so many steps, each with this one, also if steps follow the results of others: basic composition, `(k
-    /// epsilon, k delta)`. Source: Dwork and Roth 2014, Theorem B.1.
+    /// The guarantee `(k epsilon, k delta)` of k steps that each have this one, also if later steps depend on the results of earlier
+    /// ones: basic composition. Source: Dwork and Roth 2014, Theorem B.1.
     #[must_use]
     pub fn times(self, steps: usize) -> Self {
         Self { epsilon: self.epsilon * steps as f64, delta: self.delta * steps as f64 }

@@ -38,8 +38,8 @@ impl ComposedLosses {
     /// Tilts and sums; at most `limit` grid points are used, which may fail to hold the window: then `None`.
     pub fn new(sum: &LossSum<'_>, tilt: f64, limit: usize) -> Option<Self> {
         let width = sum.step.width;
-        let bottom = (sum.chernoff_bound(tilt, -1.0, OUTSIDE) / width).floor();
-        let top = (sum.chernoff_bound(tilt, 1.0, OUTSIDE) / width).ceil();
+        let bottom = (sum.chernoff_quantile_bound(tilt, -1.0, OUTSIDE) / width).floor();
+        let top = (sum.chernoff_quantile_bound(tilt, 1.0, OUTSIDE) / width).ceil();
         let points = (top - bottom + 2.0).max(2.0);
         if points > limit as f64 {
             return None;
@@ -71,32 +71,33 @@ impl ComposedLosses {
         self.bottom + (self.masses.len() - 1) as f64 * self.width
     }
 
-    /// At least the delta of the losses.
+    /// An upper bound on the delta of the losses at `epsilon`.
     pub fn delta_upper_bound(&self, epsilon: f64) -> f64 {
-        let (sum, error) = self.tail_sum(epsilon);
+        let (sum, error) = self.weighted_tail_sum_and_error(epsilon);
         let beyond =
-            (self.log_weight_scale(epsilon) - self.tilt * (self.largest_loss() - epsilon).max(0.0) - OUTSIDE).exp();
+            (self.log_largest_tail_weight(epsilon) - self.tilt * (self.largest_loss() - epsilon).max(0.0) - OUTSIDE)
+                .exp();
         // Every error is added: delta is at most 1 anyway.
         (self.infinite + (sum + error) * (1.0 + self.relative_error) + beyond).min(1.0)
     }
 
-    /// At most the delta of the losses.
+    /// A lower bound on the delta of the losses at `epsilon`.
     pub fn delta_lower_bound(&self, epsilon: f64) -> f64 {
-        let (sum, error) = self.tail_sum(epsilon);
+        let (sum, error) = self.weighted_tail_sum_and_error(epsilon);
         // Mass from beyond either end of the window was folded into it and must not count.
-        let folded = (self.log_weight_scale(epsilon) - OUTSIDE).exp() * 2.0;
+        let folded = (self.log_largest_tail_weight(epsilon) - OUTSIDE).exp() * 2.0;
         (self.infinite + (sum - error) * (1.0 - self.relative_error) - folded).max(0.0)
     }
 
     /// `T K(t) - t epsilon`: the logarithm of the largest weight of a mass above epsilon.
-    fn log_weight_scale(&self, epsilon: f64) -> f64 {
+    fn log_largest_tail_weight(&self, epsilon: f64) -> f64 {
         self.log_scale - self.tilt * epsilon
     }
 
     /// The sum over the window, and a bound on what rounding of the transform does to it: the product of the norms of
     /// weights and errors (Cauchy and Schwarz).
-    fn tail_sum(&self, epsilon: f64) -> (f64, f64) {
-        let scale = self.log_weight_scale(epsilon);
+    fn weighted_tail_sum_and_error(&self, epsilon: f64) -> (f64, f64) {
+        let scale = self.log_largest_tail_weight(epsilon);
         let start = (((epsilon - self.bottom) / self.width).floor() + 1.0).max(0.0) as usize;
         let (mut sum, mut squares) = (0.0, 0.0);
         for (i, mass) in self.masses.iter().enumerate().skip(start) {

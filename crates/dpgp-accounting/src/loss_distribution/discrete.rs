@@ -27,7 +27,7 @@ impl DiscreteLosses {
     /// its hockey-stick divergence is exact at the grid points and linear in `e^epsilon` between them. Source: Doroshenko et
     /// al. 2022, Section 4. Below `low` losses are raised to the grid, above `high` to infinity; masses are raised by
     /// their rounding errors.
-    pub fn dominating(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
+    pub fn discretise_dominating(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
         let first = (pair.loss(range.low) / width).floor() as i64;
         let last = (pair.loss(range.high) / width).ceil() as i64;
         let mut masses = vec![0.0; (last - first + 1).max(1) as usize];
@@ -77,7 +77,7 @@ pub(super) struct TailCut {
 }
 
 impl DominatingPair {
-    /// The cut at a point.
+    /// The masses of both distributions beyond `x`, away from zero, with bounds on their rounding errors.
     pub fn cut(&self, x: f64) -> TailCut {
         let (p, q) = (mixture_tail_mass(self.p, 1.0, x, self.sd), mixture_tail_mass(self.q, -1.0, x, self.sd));
         let z = (x.abs() + 1.0) / self.sd;
@@ -121,7 +121,7 @@ impl DiscreteLosses {
     /// Merges points into cells whose own loss `ln(p/q)` is a grid point: by data processing a lower bound on every
     /// divergence. Each cell ends where its loss comes just above a grid point, and is then rounded down, so the
     /// bound holds however well that end was found. What is below `low` or uncertain is dropped.
-    pub fn dominated(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
+    pub fn discretise_dominated(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
         let first = (pair.loss(range.low) / width).floor() as i64 - 1;
         let last = (pair.loss(range.high) / width).ceil() as i64 + 1;
         let mut masses = vec![0.0; (last - first + 2) as usize];
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn dots_are_connected() {
         for width in [0.5, 0.125] {
-            let losses = DiscreteLosses::dominating(&GAUSSIAN, width, RANGE);
+            let losses = DiscreteLosses::discretise_dominating(&GAUSSIAN, width, RANGE);
             for place in -4..8 {
                 let (low, high) = (f64::from(place) * width, f64::from(place + 1) * width);
                 let ends = [low, high].map(|epsilon| divergence(&losses, epsilon));
@@ -215,7 +215,7 @@ mod tests {
     /// Losses below the range are raised to the first point, those above are infinite.
     #[test]
     fn ends_are_raised() {
-        let narrow = DiscreteLosses::dominating(&GAUSSIAN, 0.25, GridRange { low: 0.0, high: 1.0 });
+        let narrow = DiscreteLosses::discretise_dominating(&GAUSSIAN, 0.25, GridRange { low: 0.0, high: 1.0 });
         // The loss x / 4 - 1 / 8 is -1/8 to 1/8 there, which lies between -1/4 and 1/4, the losses of -1/2 and 3/2.
         assert_eq!((narrow.first, narrow.masses.len()), (-1, 3));
         let beyond = dpgp_number::normal_cdf(-0.25);
@@ -235,7 +235,7 @@ mod tests {
     /// is `4 (1 + (32.5 / 2)^2)` units in the last place of it.
     #[test]
     fn the_bottom_is_raised_by_its_error() {
-        let ends = DiscreteLosses::dominating(&GAUSSIAN, 0.125, GridRange { low: -31.5, high: -31.5 });
+        let ends = DiscreteLosses::discretise_dominating(&GAUSSIAN, 0.125, GridRange { low: -31.5, high: -31.5 });
         assert_eq!((ends.first, ends.masses.len()), (-64, 1));
         let more = ends.masses[0] / dpgp_number::normal_cdf(-16.25) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.25 * 16.25);
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn cells_are_raised_by_their_errors() {
         let width = 0.125;
-        let losses = DiscreteLosses::dominating(&GAUSSIAN, width, GridRange { low: -30.0, high: -29.0 });
+        let losses = DiscreteLosses::discretise_dominating(&GAUSSIAN, width, GridRange { low: -30.0, high: -29.0 });
         let cuts = [-61, -60, -59].map(|place| GAUSSIAN.cut(GAUSSIAN.point(f64::from(place) * width)));
         assert_eq!((losses.first, losses.masses.len()), (-61, 3));
         let total: f64 = losses.masses.iter().sum();
@@ -258,7 +258,7 @@ mod tests {
     /// Above x = 32.5, where the loss is the grid point 8, the mass is infinite and raised alike.
     #[test]
     fn what_lies_above_is_raised_by_its_error() {
-        let ends = DiscreteLosses::dominating(&GAUSSIAN, 0.125, GridRange { low: 32.5, high: 32.5 });
+        let ends = DiscreteLosses::discretise_dominating(&GAUSSIAN, 0.125, GridRange { low: 32.5, high: 32.5 });
         let more = ends.infinite / dpgp_number::normal_cdf(-15.75) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.75 * 16.75);
         assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn divergences_are_bounded_from_below() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
-        let losses = DiscreteLosses::dominated(&pair, 0.02, GridRange { low: -14.0, high: 15.0 });
+        let losses = DiscreteLosses::discretise_dominated(&pair, 0.02, GridRange { low: -14.0, high: 15.0 });
         for place in -40..80 {
             let epsilon = 0.02 * f64::from(place);
             let over = losses.losses().filter(|(loss, _)| *loss > epsilon);
@@ -364,7 +364,7 @@ mod tests {
     fn grids_begin_below_the_range() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
         // (-14 - 1/2) / 4 = -3.625 and (15 - 1/2) / 4 = 3.625, in widths of a half.
-        let losses = DiscreteLosses::dominated(&pair, 0.5, GridRange { low: -14.0, high: 15.0 });
+        let losses = DiscreteLosses::discretise_dominated(&pair, 0.5, GridRange { low: -14.0, high: 15.0 });
         assert_eq!((losses.first, losses.masses.len()), (-9, 20));
     }
 }

@@ -56,28 +56,28 @@ impl<'a> LossSum<'a> {
         if self.mean(0.0) >= epsilon {
             return 0.0;
         }
-        self.rising_root(|tilt| self.mean(tilt) - epsilon)
+        self.find_rising_root(|tilt| self.mean(tilt) - epsilon)
     }
 
     /// A value that the sum passes, upwards or downwards (`sign`), with probability at most `e^-nats` when its
     /// terms are tilted by `tilt`: `(T (K(tilt + t) - K(tilt)) + nats) / t`.
-    pub fn chernoff_bound(&self, tilt: f64, sign: f64, nats: f64) -> f64 {
+    pub fn chernoff_quantile_bound(&self, tilt: f64, sign: f64, nats: f64) -> f64 {
         let more = sign * self.chernoff_tilt(tilt, sign, nats);
         let rise = self.cumulant(tilt + more).value - self.cumulant(tilt).value;
         (f64::from(self.steps) * rise + nats) / more
     }
 
-    /// The size `t` where `T (s t K'(b + s t) - K(b + s t) + K(b)) = nats`, which makes the bound of `reach` tight.
+    /// The size `t` where `T (s t K'(b + s t) - K(b + s t) + K(b)) = nats`, which makes [`LossSum::chernoff_quantile_bound`] tight.
     fn chernoff_tilt(&self, base: f64, sign: f64, nats: f64) -> f64 {
         let start = self.cumulant(base).value;
-        self.rising_root(|size| {
+        self.find_rising_root(|size| {
             let Cumulant { value, slope } = self.cumulant(base + sign * size);
             f64::from(self.steps) * (sign * size * slope - value + start) - nats
         })
     }
 
     /// A root of a rising function of a tilt to about 3 %, or an end of the range of tilts. Bounds hold at any tilt.
-    fn rising_root(&self, f: impl Fn(f64) -> f64) -> f64 {
+    fn find_rising_root(&self, f: impl Fn(f64) -> f64) -> f64 {
         let (least, greatest) = (LEAST_TILT / self.step.width, GREATEST_TILT / self.step.width);
         let start = 0.01 / self.step.width;
         let (mut low, mut high) = (start, start);
@@ -133,7 +133,7 @@ mod tests {
     fn tilts_have_a_range() {
         let coin = coin();
         let sum = LossSum::new(&coin, 1);
-        assert_eq!((sum.rising_root(|_| 1.0), sum.rising_root(|_| -1.0)), (2e-12, 200.0));
+        assert_eq!((sum.find_rising_root(|_| 1.0), sum.find_rising_root(|_| -1.0)), (2e-12, 200.0));
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         for base in [0.0, 1.0] {
             let up = scan().map(|t| bound(base, t)).fold(f64::INFINITY, f64::min);
             let down = scan().map(|t| bound(base, -t)).fold(f64::NEG_INFINITY, f64::max);
-            let found = [1.0, -1.0].map(|sign| sum.chernoff_bound(base, sign, 2.0));
+            let found = [1.0, -1.0].map(|sign| sum.chernoff_quantile_bound(base, sign, 2.0));
             assert!((-1e-6..2e-3).contains(&(found[0] - up)), "{base}: {found:?} {up}");
             assert!((-1e-6..2e-3).contains(&(down - found[1])), "{base}: {found:?} {down}");
         }

@@ -55,7 +55,7 @@ impl Accountant for LossDistributionAccountant {
             let refinement = BoundRefinement { tolerance: self.tolerance, enough: worse.lower };
             worse = worse.enclose_maximum(refinement.enclose(&pair, event.steps, given));
         }
-        Ok(GuaranteeBounds { lower: worse.lower, ..GuaranteeBounds::at_most(worse.upper) })
+        Ok(GuaranteeBounds { lower: worse.lower, ..GuaranteeBounds::from_upper_bound(worse.upper) })
     }
 }
 

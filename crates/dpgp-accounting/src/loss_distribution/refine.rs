@@ -25,7 +25,7 @@ const POINTS: usize = 1 << 21;
 /// Deltas below this are not told apart.
 const LEAST_DELTA: f64 = 1e-18;
 
-/// When bounds are close enough.
+/// When the refinement of a grid may stop: its bounds are close enough.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BoundRefinement {
     /// The distance of the bounds on epsilon, relative to the upper one.
@@ -103,7 +103,7 @@ fn loss_deviation(pair: &DominatingPair) -> f64 {
     (square - mean * mean).max(0.0).sqrt()
 }
 
-/// Result of a grid.
+/// The bounds that one grid gives.
 struct GridBounds {
     enclosure: Enclosure,
     /// Whether the grid holds the sum of all steps, from both sides.
@@ -112,8 +112,10 @@ struct GridBounds {
 
 /// The bounds on a grid of this width, one from above and one from below, tilted alike.
 fn bounds(pair: &DominatingPair, steps: u32, given: GivenParameter, width: f64, range: GridRange) -> GridBounds {
-    let (above, below) =
-        (DiscreteLosses::dominating(pair, width, range), DiscreteLosses::dominated(pair, width, range));
+    let (above, below) = (
+        DiscreteLosses::discretise_dominating(pair, width, range),
+        DiscreteLosses::discretise_dominated(pair, width, range),
+    );
     let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
     let tilt = match given {
         GivenParameter::Delta(delta) => above.tilt_for_delta(delta),
@@ -170,7 +172,7 @@ fn epsilon_lower_bound(below: &ComposedLosses, delta: f64, upper: f64) -> f64 {
     }
 }
 
-/// A number lies between these two.
+/// A lower and an upper bound on a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Enclosure {
     pub lower: f64,
@@ -178,12 +180,12 @@ pub(super) struct Enclosure {
 }
 
 impl Enclosure {
-    /// Of the greater of two numbers.
+    /// Encloses the larger of two numbers.
     pub fn enclose_maximum(self, other: Self) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }
 
-    /// Of one number that lies in both.
+    /// Encloses a number that lies in both enclosures.
     pub fn intersect(self, other: Self) -> Self {
         Self { lower: f64::max(self.lower, other.lower), upper: f64::min(self.upper, other.upper) }
     }

@@ -24,6 +24,7 @@ use dpgp_accounting::Guarantee;
 use half_line::BoundGoal;
 
 pub use contest::AttackSets;
+use outputs::LAST_BITS;
 pub use outputs::MechanismOutputs;
 
 /// Lower bounds that outputs prove.
@@ -41,6 +42,11 @@ impl LowerBounds {
     /// Whether the claim is refuted.
     pub fn refute(&self, claim: Guarantee) -> bool {
         self.epsilon > claim.epsilon || self.delta > claim.delta
+    }
+
+    /// Whether the last bits of floating-point numbers give the outputs away, not the size of the noise.
+    pub fn shows_floating_point_leak(&self) -> bool {
+        self.set.contains(LAST_BITS)
     }
 }
 

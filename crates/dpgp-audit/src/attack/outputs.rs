@@ -5,6 +5,8 @@ use std::fmt::Debug;
 
 /// The share of outputs that makes a value frequent.
 const FREQUENT: f64 = 0.002;
+/// The name of sets of floating-point numbers that the arithmetic behind them can or cannot give.
+pub(super) const LAST_BITS: &str = "size and last bit";
 
 /// The frequent values of a column, and quantiles of all other numbers in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,7 +188,7 @@ impl OutputKey {
         match self {
             Self::Whole => "whole outputs".to_owned(),
             Self::Frequent(_) => "frequent values".to_owned(),
-            Self::LastBit { at, .. } => format!("size and last bit of column {}", at + 1),
+            Self::LastBit { at, .. } => format!("{LAST_BITS} of column {}", at + 1),
         }
     }
 }

@@ -6,7 +6,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::certificate::{DualBound, StrategyPoint};
-use super::newton::{improve_point, normalised, with_slack};
+use super::newton::{improve_point, scale_columns_to_unit_length, with_slack};
 use super::{ReducedRiskProblem, RiskProblem};
 use crate::release::CloakingNoise;
 use dpgp_linalg::thin_svd;
@@ -63,7 +63,7 @@ pub fn design_minimum_risk(problem: &RiskProblem, noise_sd: f64) -> Result<Minim
     // The posterior mean at all points, those without weight too.
     let seen = &found.point.rows * problem.moments.cross.transpose();
     let estimator = found.point.covariance.solve(&seen).transpose();
-    let mut cloak = CloakingNoise::of_strategy(&estimator, &found.point.rows, found.products)?;
+    let mut cloak = CloakingNoise::from_strategy(&estimator, &found.point.rows, found.products)?;
     let variances = expected_squared_errors(problem, &reduced, &cloak);
     let expected: f64 = variances.iter().zip(&problem.weights).map(|(variance, weight)| variance * weight).sum();
     let gap = ((expected - found.least + reduced.dropped) / expected).max(0.0);
@@ -163,7 +163,7 @@ fn append_strategy_rows(strategy: &DMatrix<f64>, rows: &DMatrix<f64>) -> DMatrix
     let at = strategy.nrows() - 1;
     let mut longer = strategy.clone().insert_rows(at, rows.nrows(), 0.0);
     longer.rows_mut(at, rows.nrows()).copy_from(rows);
-    normalised(longer)
+    scale_columns_to_unit_length(longer)
 }
 
 /// The strategy in the span of its singular vectors that have not vanished.
@@ -176,7 +176,7 @@ fn compress_strategy(point: &StrategyPoint) -> Result<DMatrix<f64>, PrivacyError
     }
     let mut shorter = svd.u.columns(0, rank).tr_mul(&point.rows).insert_row(rank, 0.0);
     shorter.row_mut(rank).copy_from(&point.strategy.row(last));
-    Ok(normalised(shorter))
+    Ok(scale_columns_to_unit_length(shorter))
 }
 
 /// Halvings of the logarithm of the price of noise.
@@ -195,7 +195,7 @@ pub(super) fn initial_point(problem: &ReducedRiskProblem) -> Result<StrategyPoin
     let nearly_all = filled.nrows() as f64 >= MOST * problem.scale.len() as f64;
     let last = filled.nrows();
     // Columns of length 1, and columns cut to length 1, of which some are shorter.
-    let mut best = StrategyPoint::new(problem, normalised(filled.clone().insert_row(last, 0.0)))?;
+    let mut best = StrategyPoint::new(problem, scale_columns_to_unit_length(filled.clone().insert_row(last, 0.0)))?;
     let mut others = vec![with_slack(&filled)];
     if nearly_all {
         others.extend(gaussian_process_strategies(problem)?);
@@ -370,7 +370,8 @@ mod start_tests {
             let best = initial_point(&problem).unwrap().explained;
             let filled = water_filling_strategy(&problem);
             let last = filled.nrows();
-            let mut others = vec![normalised(filled.clone().insert_row(last, 0.0)), with_slack(&filled)];
+            let mut others =
+                vec![scale_columns_to_unit_length(filled.clone().insert_row(last, 0.0)), with_slack(&filled)];
             if noise_sd < 0.01 {
                 others.extend(gaussian_process_strategies(&problem).unwrap());
             }

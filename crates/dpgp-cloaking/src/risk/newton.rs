@@ -54,7 +54,7 @@ pub(super) fn improve_point(
         let advance =
             minimise_in_trust_region(&model, scaled, radius * radius * model.squared_metric_length(), accuracy);
         *budget = budget.saturating_sub(advance.products);
-        let moved = normalised(&point.strategy + &advance.direction);
+        let moved = scale_columns_to_unit_length(&point.strategy + &advance.direction);
         let next = StrategyPoint::new(problem, moved)?;
         let ratio = gain_ratio(problem, &advance, (next.explained - point.explained) / 2.0);
         radius = adapt_radius(radius, ratio, advance.at_boundary);
@@ -215,7 +215,7 @@ pub(super) fn without_slack(strategy: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// Columns of any length with slack in the last row, scaled to length 1.
-pub(super) fn normalised(mut strategy: DMatrix<f64>) -> DMatrix<f64> {
+pub(super) fn scale_columns_to_unit_length(mut strategy: DMatrix<f64>) -> DMatrix<f64> {
     let last = strategy.nrows() - 1;
     for mut column in strategy.column_iter_mut() {
         let norm = column.norm();
@@ -232,7 +232,7 @@ pub(super) fn with_slack(rows: &DMatrix<f64>) -> DMatrix<f64> {
     for mut column in strategy.column_iter_mut() {
         column[last] = (1.0 - column.norm_squared()).max(0.0).sqrt();
     }
-    normalised(strategy)
+    scale_columns_to_unit_length(strategy)
 }
 
 /// Gives slack to the columns that want to be shorter (`pulls[u] < 0`) and have none: at zero the slack does not move by

@@ -196,7 +196,7 @@ fn never_worse_than_the_prior_mean_the_process_or_its_best_denoising() {
         let noisy = without_noise + noise_sd * noise_sd * noise.norm_squared();
         let seen = &map * covariance(&problem) * map.transpose() + &noise * noise.transpose() * noise_sd * noise_sd;
         let with_latent = &map * problem.moments.cross.transpose();
-        let denoised = 4.0 - Cholesky::new("S", &seen).unwrap().half_solve(&with_latent).norm_squared();
+        let denoised = 4.0 - Cholesky::new("S", &seen).unwrap().lower_solve(&with_latent).norm_squared();
         for other in [4.0, noisy, denoised] {
             assert!(design.expected <= other * (1.0 + 1e-9), "{noise_sd}: {} {other}", design.expected);
         }

@@ -77,13 +77,13 @@ impl From<CellDigestSum> for String {
 }
 
 impl ColumnAccumulator {
-    /// Of which no cell was seen yet; so many distinct ones are remembered.
+    /// A column without cells yet. It remembers at most `most` distinct cells.
     pub fn new(name: &str, most: usize) -> Self {
         let (total, cells, spacing) = (CellDigestSum::default(), ValueCountSample::new(most), NumberSpacing::default());
         Self { name: name.to_owned(), total, cells, spacing }
     }
 
-    /// The same, without a cell that is a number.
+    /// The same for a column of text, whose numbers, if any, are never taken for crowded.
     pub fn with_text_cells(name: &str, most: usize) -> Self {
         let mut words = Self::new(name, most);
         words.observe_number(None);

@@ -392,7 +392,7 @@ impl TryFrom<String> for ValueCountSample {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let wrong = "a sample of values must give its size, and 16 hexadecimal digits and a count for each value";
+        let wrong = "a sample of values must state its size and, for each value, 16 hexadecimal digits and a count";
         let mut words = text.split(' ');
         let most: usize = words.next().and_then(|most| most.parse().ok()).ok_or(wrong)?;
         let mut sample = Self::new(most);

@@ -257,7 +257,7 @@ impl RowFingerprinter {
         self.begin_row();
     }
 
-    /// The digest of some cells of the row, which are in order.
+    /// The digest of the cells of the row that pass `some`. The cells must be sorted.
     fn digest_cells(&self, some: impl Fn(&CellSpan) -> bool) -> RowDigestSum {
         let cells = self.cells.iter().filter(|cell| some(cell));
         RowDigestSum::from_digest(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
@@ -269,7 +269,7 @@ impl RowFingerprinter {
         self.cells.clone_from(&self.shared);
     }
 
-    /// Record of so many files.
+    /// The fingerprint of all rows seen, for this number of files.
     pub fn into_fingerprint(mut self, files: usize) -> Fingerprint {
         self.parts.resize(files, RowSetDigest::default());
         self.samples.resize(files, ValueCountSample::new(self.most_rows));

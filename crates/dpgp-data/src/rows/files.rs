@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::parquet::ParquetRows;
 use super::text::TextRows;
 use super::{
-    FileRows, FileState, PathPartition, RequestedColumns, RowFile, RowObservers, RowProgressBar, RowStream, cloud,
+    FileRows, FileVersion, PathPartition, RequestedColumns, RowFile, RowProgressBar, RowSideOutputs, RowStream, cloud,
 };
 use crate::DataError;
 use crate::identity::{DataKey, Fingerprint, RowFingerprinter};
@@ -100,7 +100,7 @@ impl RowFilesReader {
         let Some(meter) = meter else { return Ok(self) };
         let mut bytes = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            bytes.push(FileState::read(&file.path)?.bytes);
+            bytes.push(FileVersion::read(&file.path)?.bytes);
         }
         self.watched = Some(ReadProgress { meter, bytes });
         Ok(self)
@@ -116,8 +116,8 @@ impl RowFilesReader {
         persons: &mut Vec<Option<PersonId>>,
         most: usize,
     ) -> Result<usize, DataError> {
-        let done = self.take_across_files(most as u64, |from, most, witness| {
-            let beside = RowObservers { witness, persons: Some(persons) };
+        let done = self.consume_rows_across_files(most as u64, |from, most, witness| {
+            let beside = RowSideOutputs { witness, persons: Some(persons) };
             Ok(from.read(columns, most as usize, beside)? as u64)
         })?;
         self.report_progress(done);
@@ -143,8 +143,8 @@ impl RowFilesReader {
         self.files.iter().map(|file| count_file_rows(file, &self.layout)).collect()
     }
 
-    /// Takes from one file after the other until there is enough.
-    fn take_across_files(
+    /// Applies `some`, which reads or skips rows, to one file after the other until `most` rows are done.
+    fn consume_rows_across_files(
         &mut self,
         most: u64,
         mut some: impl FnMut(&mut dyn FileRows, u64, Option<&mut RowFingerprinter>) -> Result<u64, DataError>,
@@ -175,15 +175,15 @@ impl RowFilesReader {
 
 impl RowStream for RowFilesReader {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
-        let done = self.take_across_files(most as u64, |from, most, witness| {
-            Ok(from.read(columns, most as usize, RowObservers { witness, persons: None })? as u64)
+        let done = self.consume_rows_across_files(most as u64, |from, most, witness| {
+            Ok(from.read(columns, most as usize, RowSideOutputs { witness, persons: None })? as u64)
         })?;
         self.report_progress(done);
         Ok(done as usize)
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
-        self.take_across_files(rows, |from, rows, _| from.skip(rows))
+        self.consume_rows_across_files(rows, |from, rows, _| from.skip(rows))
     }
 }
 
@@ -283,12 +283,12 @@ fn parse_partition_person(partition: &PathPartition, missing: MissingCellPolicy)
 }
 
 impl FileRows for PartitionedRows {
-    fn read(&mut self, columns: &mut [Vec<f64>], most: usize, beside: RowObservers<'_>) -> Result<usize, DataError> {
+    fn read(&mut self, columns: &mut [Vec<f64>], most: usize, beside: RowSideOutputs<'_>) -> Result<usize, DataError> {
         let inside = columns.iter_mut().zip(&self.numbers).filter(|(_, number)| number.is_none());
         let mut inside: Vec<Vec<f64>> = inside.map(|(column, _)| std::mem::take(column)).collect();
-        let RowObservers { witness, mut persons } = beside;
+        let RowSideOutputs { witness, mut persons } = beside;
         let of_file = if self.person.is_none() { persons.as_deref_mut() } else { None };
-        let rows = self.rows.read(&mut inside, most, RowObservers { witness, persons: of_file })?;
+        let rows = self.rows.read(&mut inside, most, RowSideOutputs { witness, persons: of_file })?;
         let mut inside = inside.into_iter();
         for (column, number) in columns.iter_mut().zip(&self.numbers) {
             match number {

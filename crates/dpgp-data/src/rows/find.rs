@@ -230,7 +230,7 @@ const ENDINGS: [&str; 3] = ["parquet", "csv", "tsv"];
 /// The endings of compressed files.
 const PACKED: [&str; 6] = ["gz", "bz2", "xz", "zst", "lz4", "zip"];
 
-/// All files of rows in a folder and below, and those that would be some if they were not compressed.
+/// All row files in a folder and below, compressed ones included.
 fn list_row_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let mut files = Vec::new();
     for folder in list_folders(folder, &mut Vec::new())? {

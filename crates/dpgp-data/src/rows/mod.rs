@@ -13,7 +13,7 @@ pub(super) use files::strip_access_keys;
 pub use files::{RowFilesReader, ensure_readable_addresses, is_cloud_address, resolve_in_folder};
 pub use find::{PathPartition, RowFile, find_row_files};
 pub use held::{ExtraCell, ExtraColumns, FingerprintedRows};
-pub use source::{CompleteFlagRows, FileState, InMemoryRows, KeptFlagRows, RowProgressBar, keyed_tag};
+pub use source::{CompleteFlagRows, FileVersion, InMemoryRows, KeptFlagRows, RowProgressBar, keyed_tag};
 pub(super) use source::{column_indices, open_file};
 pub(super) use unpacked::{DamagedGzipError, DecompressingReader, unzip_first_csv};
 
@@ -40,9 +40,9 @@ pub trait RowStream: Send {
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;
 }
 
-/// Facts about rows beside their numbers.
+/// Where a reader of rows puts what it finds beside the numbers: digests of cells, and persons.
 #[derive(Default)]
-struct RowObservers<'b> {
+struct RowSideOutputs<'b> {
     /// Sees every cell.
     witness: Option<&'b mut RowFingerprinter>,
     /// Takes the person of each row; none if the cell is missing and may be.
@@ -65,7 +65,7 @@ struct RequestedColumns {
 /// The rows of one file, which a witness may see.
 trait FileRows: Send {
     /// As [`RowStream::read`]; the witness sees every cell of the rows that are read.
-    fn read(&mut self, columns: &mut [Vec<f64>], most: usize, beside: RowObservers<'_>) -> Result<usize, DataError>;
+    fn read(&mut self, columns: &mut [Vec<f64>], most: usize, beside: RowSideOutputs<'_>) -> Result<usize, DataError>;
 
     /// As [`RowStream::skip`].
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;

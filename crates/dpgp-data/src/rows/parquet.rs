@@ -5,7 +5,7 @@ use std::path::Path;
 use polars::prelude::{AnyValue, Series};
 
 use super::source::column_indices;
-use super::{FileRows, RequestedColumns, RowObservers};
+use super::{FileRows, RequestedColumns, RowSideOutputs};
 use crate::error::DataError;
 use crate::identity::RowFingerprinter;
 use crate::missing::{CellParsingRules, MissingCellPolicy, cell_to_person, fingerprint_cell, is_missing_cell};
@@ -164,7 +164,7 @@ impl FileRows for ParquetRows {
         &mut self,
         columns: &mut [Vec<f64>],
         most: usize,
-        mut beside: RowObservers<'_>,
+        mut beside: RowSideOutputs<'_>,
     ) -> Result<usize, DataError> {
         let mut done = 0;
         while done < most && self.advance_row_group()? {
@@ -277,7 +277,7 @@ mod tests {
             let mut rows = ParquetRows::open(&path, &read).unwrap();
             assert_eq!(rows.skip(skipped).unwrap(), skipped.min(300));
             let mut columns = vec![Vec::new(); 4];
-            while rows.read(&mut columns, most, RowObservers::default()).unwrap() == most {}
+            while rows.read(&mut columns, most, RowSideOutputs::default()).unwrap() == most {}
             let expected: Vec<f64> = (skipped.min(300)..300).map(|i| i as f64).collect();
             let scaled = |by: f64| expected.iter().map(|i| i * by).collect::<Vec<f64>>();
             assert_eq!(columns, [scaled(10.0), scaled(1.0), scaled(0.5), scaled(-1.0)], "{skipped} {most}");

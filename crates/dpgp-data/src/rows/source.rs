@@ -286,9 +286,9 @@ impl RowStream for InMemoryRows<'_> {
     }
 }
 
-/// By what a file shows that it was written to.
+/// Size, time and version of a file. Two that differ show that the file was written to in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileState {
+pub struct FileVersion {
     /// How long it is.
     pub bytes: u64,
     /// When it was written.
@@ -297,14 +297,14 @@ pub struct FileState {
     pub version: Option<String>,
 }
 
-impl FileState {
-    /// Of a file as it is now.
+impl FileVersion {
+    /// Reads those of a file as it is now.
     ///
     /// # Errors
     /// [`DataError::Io`].
     pub fn read(path: &Path) -> Result<Self, DataError> {
         if is_cloud_address(path) {
-            return cloud::read_file_state(path);
+            return cloud::read_file_version(path);
         }
         let file = fs::metadata(path).with_io_context(FileAction::Read, path)?;
         let modified = file.modified().with_io_context(FileAction::Read, path)?;

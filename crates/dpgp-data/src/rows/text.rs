@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::source::column_indices;
-use super::{DecompressingReader, FileRows, RequestedColumns, RowObservers};
+use super::{DecompressingReader, FileRows, RequestedColumns, RowSideOutputs};
 use crate::error::DataError;
 use crate::format::find_repeated_name;
 use crate::identity::RowFingerprinter;
@@ -85,19 +85,19 @@ impl TextRows {
             Ok(text) => self.rules.parse_number(&self.names[column], text),
             Err(_) => Err(TableCellError::NotANumber),
         };
-        number.map_err(|problem| self.bad_cell(&self.names[column], problem))
+        number.map_err(|problem| self.bad_cell_error(&self.names[column], problem))
     }
 
     /// Whose row it is; nobody's if that is missing and may be.
     fn row_person(&self, column: &PersonColumn) -> Result<Option<PersonId>, DataError> {
         let person = PersonId::parse(self.reader.cell_text(column.place)?);
         if person.is_none() && self.rules.missing == MissingCellPolicy::Refuse {
-            return Err(self.bad_cell(&column.name, TableCellError::NoPerson));
+            return Err(self.bad_cell_error(&column.name, TableCellError::NoPerson));
         }
         Ok(person)
     }
 
-    fn bad_cell(&self, column: &str, problem: TableCellError) -> DataError {
+    fn bad_cell_error(&self, column: &str, problem: TableCellError) -> DataError {
         let (line, column) = (self.reader.line_number(), column.to_owned());
         self.reader.wrap_table_error(TableError::Cell { unit: RowUnit::Line, line, column, problem })
     }
@@ -108,7 +108,7 @@ impl FileRows for TextRows {
         &mut self,
         columns: &mut [Vec<f64>],
         most: usize,
-        mut beside: RowObservers<'_>,
+        mut beside: RowSideOutputs<'_>,
     ) -> Result<usize, DataError> {
         for row in 0..most {
             if !self.reader.advance_row()? {

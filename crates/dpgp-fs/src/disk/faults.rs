@@ -9,7 +9,7 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 
-use super::{DiskStep, folder_of};
+use super::{DiskStep, parent_or_current_folder};
 
 thread_local! {
     static PROCESS: RefCell<Option<TestProcess>> = const { RefCell::new(None) };
@@ -94,7 +94,9 @@ impl TestProcess {
                 self.record_unsynced_change(to, std::fs::read(to).ok());
             }
             DiskStep::MakeFolder(path) => self.record_unsynced_change(path, None),
-            DiskStep::SyncFolder(folder) => self.unsynced.retain(|change| folder_of(&change.path) != folder),
+            DiskStep::SyncFolder(folder) => {
+                self.unsynced.retain(|change| parent_or_current_folder(&change.path) != folder)
+            }
             DiskStep::Create | DiskStep::Lock { .. } => {}
         }
         Ok(())

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::{folder_of, temporary_file};
+use crate::{parent_or_current_folder, temporary_file};
 
 /// As [`temporary_file`].
 ///
@@ -34,13 +34,13 @@ pub fn sync(file: &NamedTempFile) -> Result<()> {
     sync_to_disk(file.as_file())
 }
 
-/// Gives a file its name, also where another file has it.
+/// Renames a temporary file to `path`, and replaces a file there.
 pub fn persist_replacing(file: NamedTempFile, path: &Path) -> Result<()> {
     DiskStep::Name { from: file.path(), to: path }.check_fault_plan()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Gives a file a name that no other has.
+/// Renames a temporary file to `path`, and fails if that exists.
 pub fn persist_new(file: NamedTempFile, path: &Path) -> Result<()> {
     DiskStep::Name { from: file.path(), to: path }.check_fault_plan()?;
     file.persist_noclobber(path).map(drop).map_err(|error| error.error)
@@ -67,7 +67,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let parent = folder_of(folder);
+    let parent = parent_or_current_folder(folder);
     make_folder(parent)?;
     DiskStep::MakeFolder(folder).check_fault_plan()?;
     let mut builder = DirBuilder::new();

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{CellSums, CellTree};
+use super::{CellTree, NoisyCellSums};
 use crate::sites::MixturePrediction;
 use crate::{PredictiveMixture, WeightedNormals};
 
@@ -27,7 +27,7 @@ const LEAST_SCATTER: f64 = 1.0 / 225.0;
 
 impl GridMeans {
     /// From the sums of a tree of one level, for targets within a bound. `None` for sums without a level.
-    pub fn new(tree: &CellTree, sums: &CellSums, bound: f64) -> Option<Self> {
+    pub fn new(tree: &CellTree, sums: &NoisyCellSums, bound: f64) -> Option<Self> {
         let level = sums.levels.first()?;
         let rows = sums.rows.max(1.0);
         let centre = (level.sums.sum() / rows).clamp(-bound, bound);
@@ -42,7 +42,7 @@ impl GridMeans {
         Some(Self { tree: tree.clone(), means, variances, without_noise, scatter })
     }
 
-    /// At inputs (t x d), in units of the box.
+    /// Predicts the function and targets at inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
         let (mean, variance) = (self.means(inputs), self.at_inputs(&self.variances, inputs));
         let part =
@@ -71,20 +71,20 @@ impl GridMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::CellLevel;
+    use crate::cells::NoisyCellLevel;
     use crate::sites::Lattice;
 
     /// Two cells: 100 rows with the sum 300, and none but noise.
     #[test]
     fn means_are_sums_over_counts() {
         let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![1]]).unwrap();
-        let level = CellLevel {
+        let level = NoisyCellLevel {
             sums: DVector::from_vec(vec![300.0, -900.0]),
             counts: DVector::from_vec(vec![100.0, -7.0]),
             sums_sd: 50.0,
             counts_sd: 5.0,
         };
-        let sums = CellSums { rows: 100.0, squares: 5000.0, levels: vec![level] };
+        let sums = NoisyCellSums { rows: 100.0, squares: 5000.0, levels: vec![level] };
         let found = GridMeans::new(&tree, &sums, 10.0).unwrap();
         let at = DMatrix::from_row_slice(2, 1, &[0.2, 0.9]);
         assert_eq!(found.means(&at).as_slice(), [3.0, -10.0]);

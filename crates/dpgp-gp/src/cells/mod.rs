@@ -26,7 +26,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::sites::Lattice;
 
 pub use grid_means::GridMeans;
-pub use posterior::{CellLevel, CellPosterior, CellPrior, CellSums};
+pub use posterior::{CellPosterior, CellPrior, NoisyCellLevel, NoisyCellSums};
 
 /// Boxes that are halved again and again, each time along the input in which they are longest. Level k has `2^k` cells.
 /// Every cell is a union of cells of a [`Lattice`].

@@ -11,18 +11,18 @@ use dpgp_linalg::{Cholesky, LinalgError, transposed_product};
 
 /// Noisy sums and counts of nested cells, from coarse to fine.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellSums {
+pub struct NoisyCellSums {
     /// The number of rows, which may have noise.
     pub rows: f64,
     /// The sum of squared targets, which has noise.
     pub squares: f64,
     /// One for each level of the tree.
-    pub levels: Vec<CellLevel>,
+    pub levels: Vec<NoisyCellLevel>,
 }
 
-/// The cells of one level.
+/// Noisy sums and counts of the cells of one level.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellLevel {
+pub struct NoisyCellLevel {
     /// The sums of the targets.
     pub sums: DVector<f64>,
     /// The numbers of rows.
@@ -33,9 +33,9 @@ pub struct CellLevel {
     pub counts_sd: f64,
 }
 
-impl CellSums {
-    /// The same with the finest cells joined in pairs; none of the whole box. Joined cells have the variance of both, and numbers of one cell
-    /// are averaged by their precision.
+impl NoisyCellSums {
+    /// Joins the finest cells in pairs; `None` if the box is one cell. A joined cell has the noise variance of both, and two noisy
+    /// numbers of the same cell are averaged by their precision.
     fn merge_finest_cells(&self, tree: &CellTree) -> Option<(CellTree, Self)> {
         let finest = tree.levels() - 1;
         let (fine, before) = (tree.halvings(finest), finest.checked_sub(1).map(|level| tree.halvings(level)));
@@ -59,8 +59,8 @@ impl CellSums {
     }
 }
 
-impl CellLevel {
-    /// Over the coarser cells of a tree of two levels, of which the finer is this one.
+impl NoisyCellLevel {
+    /// Sums over the coarser cells of `pair`, a tree of two levels of which the finer is this one.
     fn merge_cell_pairs(&self, pair: &CellTree) -> Self {
         let mut joined = Self {
             sums: DVector::zeros(pair.cells(0)),
@@ -76,7 +76,7 @@ impl CellLevel {
         joined
     }
 
-    /// With other noisy numbers of the same cells, by precision. Sums and counts have noise in one proportion.
+    /// The average with other noisy numbers of the same cells, weighted by precision. The noise on sums and on counts is in one proportion.
     fn average_by_precision(&self, other: &Self) -> Self {
         let [own, others] = [self, other].map(|level| level.sums_sd.powi(-2));
         let share = own / (own + others);
@@ -198,7 +198,7 @@ impl CellPosterior {
     ///
     /// # Errors
     /// [`LinalgError`] if a covariance cannot be factorised.
-    pub fn new(tree: &CellTree, sums: &CellSums, prior: &CellPrior) -> Result<Self, LinalgError> {
+    pub fn new(tree: &CellTree, sums: &NoisyCellSums, prior: &CellPrior) -> Result<Self, LinalgError> {
         // Cells are joined in pairs until few enough of them hold rows.
         let (mut tree, mut sums) = (tree.clone(), sums.clone());
         loop {
@@ -215,7 +215,7 @@ impl CellPosterior {
 
     fn from_cell_counts(
         tree: CellTree,
-        sums: &CellSums,
+        sums: &NoisyCellSums,
         prior: &CellPrior,
         counted: FinestCellCounts,
     ) -> Result<Self, LinalgError> {
@@ -268,7 +268,7 @@ impl CellPosterior {
     fn hyperparameter_choices(&self, spread: f64, shared: f64) -> Vec<CellHyperparameters> {
         let bound = self.prior.bound;
         let at_places = (shared / SURELY_SHARED).powi(2).min(1.0);
-        let least_deviation = self.least_visible_deviation();
+        let least_deviation = self.least_detectable_process_sd();
         let mut choices = Vec::new();
         for (place, kernel) in self.kernels.iter().enumerate() {
             for deviation in DEVIATIONS.into_iter().filter(|deviation| deviation * bound >= least_deviation) {
@@ -303,7 +303,7 @@ impl CellPosterior {
     /// Noise hides a process that deviates less. Many rows often stand where the function hardly changes (a city's centre), and the sums
     /// then seem to say that it changes nowhere: with such processes 95 % intervals of commuting times held 30 % of the places of a city,
     /// without them 97 % (`beyond/more-rows` has the effect on processes that are alike everywhere).
-    fn least_visible_deviation(&self) -> f64 {
+    fn least_detectable_process_sd(&self) -> f64 {
         let NonemptyCells { counts, inverse, noise: [of_sums, of_counts], .. } = &self.kept;
         let variance_of_rest = of_sums + of_counts * self.centre * self.centre;
         let mut sds: Vec<f64> =
@@ -324,7 +324,7 @@ impl CellPosterior {
             let factor = Cholesky::new("the covariance of the sums of cells", &covariance)?;
             let rest = DMatrix::from_column_slice(self.kept.rest.len(), 1, self.kept.rest.as_slice());
             let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
-            let evidence = choice.log_prior - logs - 0.5 * factor.half_solve(&rest).norm_squared();
+            let evidence = choice.log_prior - logs - 0.5 * factor.lower_solve(&rest).norm_squared();
             let weights = factor.solve(&rest).column(0).into_owned();
             let target = self.target_variance(*choice, &tables[choice.kernel], &weights, spread);
             Ok((
@@ -392,14 +392,14 @@ impl CellPosterior {
         self.members.iter().map(|member| member.weight).collect()
     }
 
-    /// At inputs (t x d), in units of the box.
+    /// Predicts the function and targets at inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
         let crosses = self.kernel_cross_correlations(inputs);
         let (mut function, mut targets) = (Vec::new(), Vec::new());
         for member in &self.members {
             let choice = member.choice;
             let cross = self.cross_covariance(choice, &crosses, inputs);
-            let half = member.factor.half_solve(&cross);
+            let half = member.factor.lower_solve(&cross);
             let prior = choice.variance + choice.own + self.bias;
             let left = half.column_iter().map(|column| (prior - column.norm_squared()).max(1e-9 * prior));
             let variance = DVector::from_iterator(inputs.nrows(), left);
@@ -430,7 +430,7 @@ impl CellPosterior {
             let correlations = self.kernels[choice.kernel].correlation_matrix(&self.tree, &self.kept.cells);
             let covariance = self.covariance(choice, &correlations, false);
             let factor = Cholesky::new("the covariance of cells without noise", &covariance)?;
-            let half = factor.half_solve(&self.cross_covariance(choice, &crosses, inputs));
+            let half = factor.lower_solve(&self.cross_covariance(choice, &crosses, inputs));
             let prior = choice.variance + choice.own + self.bias;
             for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
                 *variance += member.weight * (prior - column.norm_squared()).max(1e-9 * prior);
@@ -498,7 +498,7 @@ struct FinestCellCounts {
     shared: f64,
 }
 
-fn estimate_cell_counts(tree: &CellTree, sums: &CellSums) -> FinestCellCounts {
+fn estimate_cell_counts(tree: &CellTree, sums: &NoisyCellSums) -> FinestCellCounts {
     let levels = &sums.levels[..tree.levels()];
     let sds: Vec<f64> = levels.iter().map(|level| level.counts_sd).collect();
     let precision = CellTreePrecision::new(tree, &sds);
@@ -511,17 +511,17 @@ fn estimate_cell_counts(tree: &CellTree, sums: &CellSums) -> FinestCellCounts {
     }
     FinestCellCounts {
         // Without a level nothing is known, and intervals are widest.
-        shared: levels.last().map_or(1.0, |finest| shared_variance_fraction(tree, finest)),
+        shared: levels.last().map_or(1.0, |finest| estimate_within_cell_clustering(tree, finest)),
         cells,
         combined,
         noise,
     }
 }
 
-/// How much more alike rows of one cell are than those of two neighbours: `1 - 2 sum N_a N_b / sum N^2` over pairs of neighbours. It is 0
+/// How far rows cluster in cells, by their noisy counts N: `1 - 2 sum N_a N_b / sum N^2` over pairs (a, b) of neighbours. It is 0
 /// where rows are spread evenly, and `1 / (m + 1)` where they stand at m places in a cell, scattered at random: each place has its own mean.
 /// The noise on counts adds its variance to each square.
-fn shared_variance_fraction(tree: &CellTree, finest: &CellLevel) -> f64 {
+fn estimate_within_cell_clustering(tree: &CellTree, finest: &NoisyCellLevel) -> f64 {
     let halvings = tree.halvings(tree.levels() - 1);
     let Some(input) = (0..halvings.len()).max_by_key(|input| halvings[*input]).filter(|i| halvings[*i] > 0) else {
         return 1.0;
@@ -656,7 +656,7 @@ mod tests {
     }
 
     /// Rows on a line of 64 cells: 50 in each, with the mean `5 sin(6 x)`, exact sums, and little noise.
-    fn sums(tree: &CellTree, sd: f64) -> CellSums {
+    fn sums(tree: &CellTree, sd: f64) -> NoisyCellSums {
         let finest = tree.levels() - 1;
         let (mut levels, mut squares) = (Vec::new(), 0.0);
         for level in 0..=finest {
@@ -667,12 +667,12 @@ mod tests {
                 sums[into] += 50.0 * mean_of(cell, tree.cells(finest));
                 counts[into] += 50.0;
             }
-            levels.push(CellLevel { sums, counts, sums_sd: 10.0 * sd, counts_sd: sd });
+            levels.push(NoisyCellLevel { sums, counts, sums_sd: 10.0 * sd, counts_sd: sd });
         }
         for cell in 0..tree.cells(finest) {
             squares += 50.0 * (mean_of(cell, tree.cells(finest)).powi(2) + 1.0);
         }
-        CellSums { rows: 50.0 * tree.cells(finest) as f64, squares, levels }
+        NoisyCellSums { rows: 50.0 * tree.cells(finest) as f64, squares, levels }
     }
 
     fn mean_of(cell: usize, cells: usize) -> f64 {
@@ -702,7 +702,7 @@ mod tests {
     #[test]
     fn rows_at_few_places_share_them() {
         let tree = CellTree::from_halvings(Lattice::new(1024, 1), vec![vec![10]]).unwrap();
-        let level = |counts: DVector<f64>, sd: f64| CellLevel {
+        let level = |counts: DVector<f64>, sd: f64| NoisyCellLevel {
             sums: DVector::zeros(1024),
             counts: DVector::from_fn(1024, |cell, _| {
                 counts[cell] + sd * (cell as f64 * 2.399963 * cell as f64).sin() * 2f64.sqrt()
@@ -711,17 +711,17 @@ mod tests {
             counts_sd: sd,
         };
         for sd in [0.0, 20.0] {
-            let even = shared_variance_fraction(&tree, &level(DVector::from_element(1024, 100.0), sd));
+            let even = estimate_within_cell_clustering(&tree, &level(DVector::from_element(1024, 100.0), sd));
             assert!(even < 0.01, "{even}");
             // Every fourth cell holds one place with all rows.
             let apart = DVector::from_fn(1024, |cell, _| if cell % 4 == 0 { 400.0 } else { 0.0 });
-            let apart = shared_variance_fraction(&tree, &level(apart, sd));
+            let apart = estimate_within_cell_clustering(&tree, &level(apart, sd));
             assert!(apart > 0.97, "{apart}");
             // Four of eight cells hold a place, and two of the four are a pair: 1 - 2 / 4.
             let some = DVector::from_fn(1024, |cell, _| {
                 f64::from(u8::from([true, true, true, false, true, false, false, false][cell % 8]))
             });
-            let some = shared_variance_fraction(&tree, &level(some * 100.0, sd));
+            let some = estimate_within_cell_clustering(&tree, &level(some * 100.0, sd));
             assert!((some - 0.5).abs() < 0.02, "{some}");
         }
     }
@@ -757,7 +757,7 @@ mod tests {
                 weights: DVector::zeros(kept.len()),
             }];
             let cross = posterior.cross_covariance(choice, &posterior.kernel_cross_correlations(&inputs), &inputs);
-            let half = posterior.members[0].factor.half_solve(&cross);
+            let half = posterior.members[0].factor.lower_solve(&cross);
             let prior = choice.variance + choice.own + posterior.bias;
             for column in half.column_iter() {
                 assert!(column.norm_squared() <= prior * (1.0 + 1e-6), "{choice:?}");
@@ -784,8 +784,8 @@ mod tests {
         let counts = DVector::from_fn(16, |cell, _| if is_middle(cell) { 1600.0 } else { 100.0 });
         let means = DVector::from_fn(16, |cell, _| if is_middle(cell) { -16.0 } else { 0.0 });
         let (rows, sums) = (counts.sum(), counts.component_mul(&means));
-        let level = CellLevel { sums, counts, sums_sd: 1600.0, counts_sd: 35.0 };
-        let sums = CellSums { rows, squares: 290.0 * rows, levels: vec![level] };
+        let level = NoisyCellLevel { sums, counts, sums_sd: 1600.0, counts_sd: 35.0 };
+        let sums = NoisyCellSums { rows, squares: 290.0 * rows, levels: vec![level] };
         let found = CellPosterior::new(&tree, &sums, &CellPrior { bound: 45.0, ..prior() }).unwrap();
         let found = found.predict(&DMatrix::from_row_slice(2, 1, &[0.1, 0.9])).function;
         for (mean, variance) in found.mean().iter().zip(found.variance().iter()) {
@@ -798,7 +798,7 @@ mod tests {
     fn targets_vary_by_what_cells_do_not_explain() {
         let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();
         let exact = sums(&tree, 0.01);
-        let scattered = CellSums { squares: exact.squares + 24.0 * exact.rows, ..exact };
+        let scattered = NoisyCellSums { squares: exact.squares + 24.0 * exact.rows, ..exact };
         let found = CellPosterior::new(&tree, &scattered, &prior()).unwrap();
         let found = found.predict(&DMatrix::from_element(1, 1, 0.3));
         let of_targets = found.targets.variance()[0] - found.function.variance()[0];

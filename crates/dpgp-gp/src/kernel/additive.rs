@@ -22,7 +22,7 @@ pub struct AdditiveSetting {
     pub lengthscales: Vec<Positive>,
     /// The variance of the function of each input alone, in the order of the inputs; 0 for an input without one.
     pub variances: Vec<NonNegative>,
-    /// Functions of two inputs together.
+    /// Joint functions of two inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<InputPairKernelSetting>,
 }

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::integral::{double_integral, double_integral_slope, single_integral};
+use super::integral::{kernel_double_integral, kernel_double_integral_log_slope, kernel_single_integral};
 use super::{Bins, Interval};
 
 /// How an observation of a bin relates to the latent function f.
@@ -120,7 +120,7 @@ type IntervalPairFunction = fn(BinObservation, f64, Interval, Interval) -> f64;
 /// The correlation of the observations of two intervals.
 fn interval_correlation(observed: BinObservation, l: f64, a: Interval, b: Interval) -> f64 {
     match observed {
-        BinObservation::Average => double_integral(l, a, b) / (a.width() * b.width()),
+        BinObservation::Average => kernel_double_integral(l, a, b) / (a.width() * b.width()),
         BinObservation::Centre => {
             let r = (a.centre() - b.centre()) / l;
             (-r * r).exp()
@@ -131,7 +131,7 @@ fn interval_correlation(observed: BinObservation, l: f64, a: Interval, b: Interv
 /// `d / d ln l` of [`interval_correlation`]; for `e = exp(-r^2)` with `r = D / l` that is `2 r^2 e`.
 fn interval_correlation_slope(observed: BinObservation, l: f64, a: Interval, b: Interval) -> f64 {
     match observed {
-        BinObservation::Average => double_integral_slope(l, a, b) / (a.width() * b.width()),
+        BinObservation::Average => kernel_double_integral_log_slope(l, a, b) / (a.width() * b.width()),
         BinObservation::Centre => {
             let r = (a.centre() - b.centre()) / l;
             2.0 * r * r * (-r * r).exp()
@@ -142,7 +142,7 @@ fn interval_correlation_slope(observed: BinObservation, l: f64, a: Interval, b: 
 /// The correlation of the observation of an interval with the value at x.
 fn interval_point_correlation(observed: BinObservation, l: f64, a: Interval, x: f64) -> f64 {
     match observed {
-        BinObservation::Average => single_integral(l, a, x) / a.width(),
+        BinObservation::Average => kernel_single_integral(l, a, x) / a.width(),
         BinObservation::Centre => {
             let r = (a.centre() - x) / l;
             (-r * r).exp()

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BoxScale, ExponentiatedQuadraticTerm, Kernel, KernelError, KernelKeyError, SpecKernel, StationaryKernel};
-use dpgp_linalg::{exponential, for_each_piece};
+use dpgp_linalg::{exponential, for_each_piece_in_parallel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance * exp(-sum_l (x_l - x'_l)^2 / (2 lengthscale_l^2))`.
@@ -161,7 +161,7 @@ impl Kernel for ExponentiatedQuadratic {
         let scales: Vec<f64> = (0..a.ncols()).map(|l| std::f64::consts::FRAC_1_SQRT_2 / self.lengthscale(l)).collect();
         let columns = (PIECE / a.nrows().max(1)).max(1);
         let pairs = RowPairs { a, b, scales: &scales, variance: self.variance };
-        for_each_piece(out.as_mut_slice().chunks_mut(columns * a.nrows().max(1)), |place, values| {
+        for_each_piece_in_parallel(out.as_mut_slice().chunks_mut(columns * a.nrows().max(1)), |place, values| {
             pairs.write_columns(place * columns, values);
         });
         out

@@ -16,13 +16,13 @@ use super::Interval;
 /// `int_a int_b exp(-(u - v)^2 / l^2) du dv`, in squared units of the input.
 ///
 /// ```
-/// use dpgp_gp::kernel::{Interval, double_integral};
+/// use dpgp_gp::kernel::{Interval, kernel_double_integral};
 /// let unit = Interval { low: 0.0, high: 1.0 };
-/// let long = double_integral(1e6, unit, unit);
+/// let long = kernel_double_integral(1e6, unit, unit);
 /// assert!((long - 1.0).abs() < 1e-12, "a constant integrates to the area");
 /// ```
-pub fn double_integral(lengthscale: f64, a: Interval, b: Interval) -> f64 {
-    if is_long(lengthscale, a, b) {
+pub fn kernel_double_integral(lengthscale: f64, a: Interval, b: Interval) -> f64 {
+    if is_lengthscale_long(lengthscale, a, b) {
         return quadrature_integral(lengthscale, a, b, |squared| (-squared).exp());
     }
     // The overlap is what the growing parts of the four terms add up to; the corners, `h` above, hold the rest.
@@ -32,11 +32,11 @@ pub fn double_integral(lengthscale: f64, a: Interval, b: Interval) -> f64 {
     lengthscale * (PI.sqrt() * overlap(a, b) + near)
 }
 
-/// `d / d ln l` of [`double_integral`].
+/// `d / d ln l` of [`kernel_double_integral`].
 ///
 /// Since `g' = sqrt(pi) erf`, `d/dl (l^2 g(D/l) / 2) = l [sqrt(pi) z erf z / 2 + exp(-z^2)]` at `z = D/l`.
-pub fn double_integral_slope(lengthscale: f64, a: Interval, b: Interval) -> f64 {
-    if is_long(lengthscale, a, b) {
+pub fn kernel_double_integral_log_slope(lengthscale: f64, a: Interval, b: Interval) -> f64 {
+    if is_lengthscale_long(lengthscale, a, b) {
         return quadrature_integral(lengthscale, a, b, |squared| 2.0 * squared * (-squared).exp());
     }
     let near = interval_second_difference(lengthscale, a, b, |z| (-z * z).exp() - 0.5 * PI.sqrt() * z * libm::erfc(z));
@@ -46,14 +46,14 @@ pub fn double_integral_slope(lengthscale: f64, a: Interval, b: Interval) -> f64 
 /// `int_a exp(-(u - x)^2 / l^2) du = sqrt(pi)/2 l [erf((t - x)/l) - erf((s - x)/l)]`, in units of the input.
 ///
 /// ```
-/// use dpgp_gp::kernel::{Interval, single_integral};
+/// use dpgp_gp::kernel::{Interval, kernel_single_integral};
 /// // The whole line: sqrt(pi) l.
-/// let all = single_integral(2.0, Interval { low: -1e3, high: 1e3 }, 0.0);
+/// let all = kernel_single_integral(2.0, Interval { low: -1e3, high: 1e3 }, 0.0);
 /// assert!((all - 2.0 * std::f64::consts::PI.sqrt()).abs() < 1e-14);
 /// ```
-pub fn single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
+pub fn kernel_single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
     let (s, t) = ((a.low - x) / lengthscale, (a.high - x) / lengthscale);
-    if is_long(lengthscale, a, Interval { low: x, high: x }) {
+    if is_lengthscale_long(lengthscale, a, Interval { low: x, high: x }) {
         let nodes = nodes(Interval { low: s, high: t });
         return a.width() * nodes.iter().map(|node| node.weight * (-node.x.powi(2)).exp()).sum::<f64>();
     }
@@ -73,7 +73,7 @@ pub fn single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
 const LONG: f64 = 0.1;
 
 /// Whether [`quadrature_integral`] serves: an infinite lengthscale, which a search may ask for, is always long.
-fn is_long(lengthscale: f64, a: Interval, b: Interval) -> bool {
+fn is_lengthscale_long(lengthscale: f64, a: Interval, b: Interval) -> bool {
     a.high.max(b.high) - a.low.min(b.low) < LONG * lengthscale
 }
 
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn an_infinite_lengthscale_integrates_a_constant() {
         let (a, b) = (interval(1.0, 3.0), interval(5.0, 2.0));
-        assert!((double_integral(f64::INFINITY, a, b) - 6.0).abs() < 1e-14);
-        assert_eq!(double_integral_slope(f64::INFINITY, a, b), 0.0);
-        assert!((single_integral(f64::INFINITY, a, 100.0) - 3.0).abs() < 1e-14);
+        assert!((kernel_double_integral(f64::INFINITY, a, b) - 6.0).abs() < 1e-14);
+        assert_eq!(kernel_double_integral_log_slope(f64::INFINITY, a, b), 0.0);
+        assert!((kernel_single_integral(f64::INFINITY, a, 100.0) - 3.0).abs() < 1e-14);
     }
 
     fn reach(a: Interval, b: Interval) -> f64 {
@@ -177,24 +177,24 @@ mod tests {
         ) {
             let (a, b) = (interval(s, w), interval(r, v));
             let (far, near) = (1.001 * reach(a, b) / LONG, 0.999 * reach(a, b) / LONG);
-            let jump = double_integral(far, a, b) / double_integral(near, a, b) - 1.0;
+            let jump = kernel_double_integral(far, a, b) / kernel_double_integral(near, a, b) - 1.0;
             prop_assert!((0.0..1e-3).contains(&jump), "the two forms meet: {}", jump);
             let e = |u: f64, x: f64| (-(u - x) * (u - x) / (l * l)).exp();
             let single = quadrature(a, |u| e(u, r));
-            prop_assert!((single_integral(l, a, r) - single).abs() < 1e-12);
+            prop_assert!((kernel_single_integral(l, a, r) - single).abs() < 1e-12);
             let double = quadrature(a, |u| quadrature(b, |x| e(u, x)));
-            prop_assert!((double_integral(l, a, b) - double).abs() < 1e-12 * (1.0 + double));
-            prop_assert!((double_integral(l, a, b) - double_integral(l, b, a)).abs() <= 1e-14 * (1.0 + double));
+            prop_assert!((kernel_double_integral(l, a, b) - double).abs() < 1e-12 * (1.0 + double));
+            prop_assert!((kernel_double_integral(l, a, b) - kernel_double_integral(l, b, a)).abs() <= 1e-14 * (1.0 + double));
         }
 
         #[test]
         fn the_slope_is_that_of_differences((s, w) in (-6.0..6.0f64, 0.1..6.0f64), l in 0.5..8.0f64) {
             let (a, b) = (interval(s, w), interval(0.5, 2.0));
             let h = 1e-5;
-            let above = double_integral(l * f64::exp(h), a, b);
-            let below = double_integral(l * f64::exp(-h), a, b);
+            let above = kernel_double_integral(l * f64::exp(h), a, b);
+            let below = kernel_double_integral(l * f64::exp(-h), a, b);
             let slope = (above - below) / (2.0 * h);
-            prop_assert!((double_integral_slope(l, a, b) - slope).abs() < 1e-8 * (1.0 + slope.abs()));
+            prop_assert!((kernel_double_integral_log_slope(l, a, b) - slope).abs() < 1e-8 * (1.0 + slope.abs()));
         }
     }
 
@@ -204,7 +204,7 @@ mod tests {
         let g = |z: f64| z * PI.sqrt() * libm::erf(z) + (-z * z).exp();
         let (s, t, r, v, l) = (0.0, 10.0, 7.0, 12.0, 4.0);
         let printed = 0.5 * l * l * (g((t - r) / l) + g((v - s) / l) - g((t - v) / l) - g((s - r) / l));
-        let ours = double_integral(l, Interval { low: s, high: t }, Interval { low: r, high: v });
+        let ours = kernel_double_integral(l, Interval { low: s, high: t }, Interval { low: r, high: v });
         assert!((ours / printed - 1.0).abs() < 1e-14);
     }
 
@@ -213,8 +213,8 @@ mod tests {
     fn far_intervals_have_tiny_covariances() {
         let (a, b) = (interval(0.0, 1e-3), interval(20.0, 1e-3));
         let expected = 1e-6 * (-400.0f64).exp();
-        assert!((double_integral(1.0, a, b) / expected - 1.0).abs() < 0.05);
-        assert!((single_integral(1.0, a, 20.0) / (1e-3 * (-400.0f64).exp()) - 1.0).abs() < 0.05);
-        assert!(double_integral(1.0, a, interval(100.0, 1.0)).abs() < 1e-300);
+        assert!((kernel_double_integral(1.0, a, b) / expected - 1.0).abs() < 0.05);
+        assert!((kernel_single_integral(1.0, a, 20.0) / (1e-3 * (-400.0f64).exp()) - 1.0).abs() < 0.05);
+        assert!(kernel_double_integral(1.0, a, interval(100.0, 1.0)).abs() < 1e-300);
     }
 }

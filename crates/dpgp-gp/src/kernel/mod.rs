@@ -27,7 +27,7 @@ pub use distance::{Matern, RationalQuadratic, Smoothness};
 pub use eq::ExponentiatedQuadratic;
 pub use gibbs::{DensityLengthscale, GibbsKernel};
 pub use in_box::{BoxKernel, BoxScale, StationaryKernel};
-pub use integral::{double_integral, double_integral_slope, single_integral};
+pub use integral::{kernel_double_integral, kernel_double_integral_log_slope, kernel_single_integral};
 pub use named::{KernelError, KernelKeyError, SpecKernel};
 
 named::kernels! {

@@ -125,7 +125,7 @@ impl<'a> CountsPrior<'a> {
         Ok(best)
     }
 
-    /// None if there is no more, or no row lies between sites.
+    /// The next larger clumping to try; `None` after the last, or where no row lies between sites.
     fn next_clumping(&self, clumping: f64) -> Option<f64> {
         self.features.between.as_ref()?;
         CLUMPINGS.into_iter().find(|next| *next > clumping)
@@ -140,7 +140,7 @@ impl<'a> CountsPrior<'a> {
         let noise = &self.released.plain + &between;
         let covariance = &self.spread * scale + DMatrix::from_diagonal(&noise);
         let factor = Cholesky::without_jitter("the covariance of the plain sums", &covariance)?;
-        let solved = factor.half_solve(&self.residual);
+        let solved = factor.lower_solve(&self.residual);
         let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
         let evidence = -0.5 * solved.norm_squared() - logs;
         Ok(ConditionedCountPrior { belief, scale, between, noise, factor, solved, evidence })
@@ -148,7 +148,7 @@ impl<'a> CountsPrior<'a> {
 
     /// `F^-1 Cov(T, p)` for the factor F (k x G).
     fn whitened_cross_covariance(&self, given: &ConditionedCountPrior) -> DMatrix<f64> {
-        given.factor.half_solve(&self.covariance(given.scale))
+        given.factor.lower_solve(&self.covariance(given.scale))
     }
 
     /// Of T with p a priori (k x G).
@@ -184,7 +184,7 @@ impl<'a> CountsPrior<'a> {
         prior.ger(-scale, shares, shares, 1.0);
         let without = &self.spread * scale + DMatrix::from_diagonal(&given.between);
         let exact = Cholesky::new("the covariance of the plain sums without noise", &without)?;
-        let unresolved = &prior - gram(&exact.half_solve(&self.covariance(scale)));
+        let unresolved = &prior - gram(&exact.lower_solve(&self.covariance(scale)));
         let mut covariance = prior - gram(&self.whitened_cross_covariance(&given));
         // A number of rows that is not known scales all counts.
         let rows = self.released.sums.rows as f64;

@@ -101,7 +101,7 @@ impl InputPosterior {
         }
     }
 
-    /// The same by what T leaves open without its noise.
+    /// The part of [`InputPosterior::input_error_covariance`] that T would leave open if it had no noise.
     pub(super) fn unresolved_error_covariance(&self, features: &SiteFeatures, second: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Self::Counts(counts) => count_error_covariance(features, &counts.unresolved, second),

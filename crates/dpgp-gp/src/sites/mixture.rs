@@ -70,7 +70,7 @@ impl SiteMixture {
         self.members.iter().map(|member| member.log_evidence).collect()
     }
 
-    /// At the inputs (t x d), in units of the box.
+    /// Predicts the function and targets at inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
         self.predict_from_projections(self.projected_cross_correlations(inputs))
     }
@@ -84,7 +84,7 @@ impl SiteMixture {
         let total: f64 = self.heavy_members().map(|(_, weight)| weight).sum();
         let (mut function, mut targets) = (Vec::new(), Vec::new());
         for (member, weight, cross) in self.heavy_members_by_kernel(&crosses) {
-            let of_function = self.predict_with(member, weight / total, cross);
+            let of_function = self.predict_with_member(member, weight / total, cross);
             let mut of_targets = of_function.clone();
             of_targets.variance.add_scalar_mut(member.noise);
             function.push(of_function);
@@ -109,7 +109,7 @@ impl SiteMixture {
             let covariance =
                 self.processes[chosen.kernel].noiseless_sum_covariance(*chosen, &self.sums) + &self.unresolved;
             let factor = Cholesky::new("the covariance of sums without noise", &covariance)?;
-            let half = factor.half_solve(&self.covariance(member, cross));
+            let half = factor.lower_solve(&self.covariance(member, cross));
             let prior = chosen.variance + self.sums.bias;
             for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
                 *variance += weight * (prior - column.norm_squared()).max(LEAST_VARIANCE);
@@ -143,7 +143,7 @@ impl SiteMixture {
         all.filter(|(_, weight)| *weight >= LEAST_WEIGHT)
     }
 
-    /// The same, with what there is of the kernel of each.
+    /// The members that count, with their weights and the entry of `of_kernels` for the kernel of each.
     fn heavy_members_by_kernel<'a>(
         &'a self,
         of_kernels: &'a [Option<DMatrix<f64>>],
@@ -160,7 +160,7 @@ impl SiteMixture {
         })
     }
 
-    /// Something of each kernel that a member which counts has.
+    /// Calls `of_kernel` for each kernel of a member that counts; `None` for the others.
     fn map_heavy_kernels<T>(&self, of_kernel: impl Fn(usize) -> T) -> Vec<Option<T>> {
         let mut counts = vec![false; self.kernels.len()];
         self.heavy_members().for_each(|(member, _)| counts[member.chosen.kernel] = true);
@@ -177,9 +177,9 @@ impl SiteMixture {
     }
 
     /// The function by one member; `cross` is `L k(sites, inputs)` without its variance (m x t).
-    fn predict_with(&self, member: &SiteMixtureMember, weight: f64, cross: &DMatrix<f64>) -> WeightedNormals {
+    fn predict_with_member(&self, member: &SiteMixtureMember, weight: f64, cross: &DMatrix<f64>) -> WeightedNormals {
         let covariance = self.covariance(member, cross);
-        let half = member.factor.half_solve(&covariance);
+        let half = member.factor.lower_solve(&covariance);
         let prior = member.chosen.variance + self.sums.bias;
         let variances = half.column_iter().map(|column| (prior - column.norm_squared()).max(LEAST_VARIANCE));
         WeightedNormals {
@@ -238,7 +238,7 @@ impl PartialEvidenceMember {
         let cross = correlated.cross_covariance(chosen.variance, seen);
         let mean = transposed_product(&cross, &weights).column(0).into_owned();
         let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
-        let energy = ProcessSquareSum::new(chosen, seen, correlated, &mean, &factor.half_solve(&cross));
+        let energy = ProcessSquareSum::new(chosen, seen, correlated, &mean, &factor.lower_solve(&cross));
         let log_evidence = chosen.log_prior - 0.5 * b.dot(&weights.column(0)) - logs;
         Ok(Self {
             member: SiteMixtureMember { noise: chosen.noise, chosen, factor, weights, mean, log_evidence },
@@ -255,7 +255,7 @@ impl PartialEvidenceMember {
 impl SiteMixtureMember {
     /// `E[f f']` of what b sees (G x G, or m x m): `K - K L' Q^-1 L K + m m'`.
     pub fn second_moment(&self, seen: &ReleasedInformation<'_>, correlated: &ProcessCorrelations) -> DMatrix<f64> {
-        let half = self.factor.half_solve(&correlated.cross_covariance(self.chosen.variance, seen));
+        let half = self.factor.lower_solve(&correlated.cross_covariance(self.chosen.variance, seen));
         let mut second = correlated.covariance(self.chosen.variance, seen);
         second -= transposed_product(&half, &half);
         second.ger(1.0, &self.mean, &self.mean, 1.0);

@@ -71,7 +71,7 @@ impl FeatureSums {
     }
 }
 
-/// The same with independent Gaussian noise on each number.
+/// [`FeatureSums`] with independent Gaussian noise on each number.
 ///
 /// Obligation of what makes one: every variance is that of the noise which was drawn, and positive but for that of a number of rows
 /// that is public.

@@ -99,8 +99,8 @@ pub(super) fn add_quadratic_terms(
     let means: Vec<&DVector<f64>> = members.iter().map(|each| &each.member.mean).collect();
     let weights: Vec<DVector<f64>> = means.iter().map(|mean| counts.mean.component_mul(mean)).collect();
     let squares: Vec<DVector<f64>> = means.iter().map(|mean| mean.component_mul(mean)).collect();
-    let of_means = quadratics(&correlated.correlations, &weights);
-    let of_inputs = quadratics(&counts.covariance, &squares);
+    let of_means = evaluate_quadratic_forms(&correlated.correlations, &weights);
+    let of_inputs = evaluate_quadratic_forms(&counts.covariance, &squares);
     for ((each, of_mean), of_inputs) in members.iter_mut().zip(of_means).zip(of_inputs) {
         each.energy.of_mean += each.member.chosen.variance * of_mean;
         each.energy.of_inputs += of_inputs;
@@ -108,7 +108,7 @@ pub(super) fn add_quadratic_terms(
 }
 
 /// `x' A x` for each x.
-fn quadratics(a: &DMatrix<f64>, all: &[DVector<f64>]) -> Vec<f64> {
+fn evaluate_quadratic_forms(a: &DMatrix<f64>, all: &[DVector<f64>]) -> Vec<f64> {
     let columns = DMatrix::from_columns(all);
     let products = product(a, &columns);
     columns.column_iter().zip(products.column_iter()).map(|(x, ax)| x.dot(&ax)).collect()
@@ -123,6 +123,6 @@ mod tests {
     fn quadratics_are_those_of_each_vector() {
         let a = DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 3.0]);
         let all = [[1.0, 2.0], [-1.0, 1.0]].map(|x| DVector::from_column_slice(&x));
-        assert_eq!(quadratics(&a, &all), [18.0, 3.0]);
+        assert_eq!(evaluate_quadratic_forms(&a, &all), [18.0, 3.0]);
     }
 }

@@ -74,13 +74,13 @@ impl GaussianBumpGrid {
         Self { axes, width, scales: DVector::from_element(size, scale) }
     }
 
-    /// Each times a number (k).
+    /// Multiplies each function by its factor (k).
     pub fn scaled(mut self, scales: &DVector<f64>) -> Self {
         self.scales.component_mul_assign(scales);
         self
     }
 
-    /// k.
+    /// The number k of functions.
     pub fn len(&self) -> usize {
         self.scales.len()
     }
@@ -100,7 +100,7 @@ impl GaussianBumpGrid {
         self.evaluate_rows(inputs, None)
     }
 
-    /// Their second derivatives along an input (n x k).
+    /// Their second derivatives along one input, at the inputs (n x d), (n x k).
     pub fn curvatures(&self, inputs: &DMatrix<f64>, along: usize) -> DMatrix<f64> {
         self.evaluate_rows(inputs, Some(along))
     }
@@ -163,13 +163,13 @@ const MOST_LENGTHSCALES: f64 = 1e6;
 /// step towards them raises every term. Where they reach as far themselves the bound is m, as no term is above 1.
 ///
 /// ```
-/// use dpgp_gp::variational::covariance_norm_bound;
+/// use dpgp_gp::variational::squared_kernel_vector_norm_bound;
 /// use dpgp_gp::kernel::Interval;
 /// // Two points that are far apart: the supremum is 1, at each of them.
-/// let bound = covariance_norm_bound(&[0.0, 1e5], 1.0, Interval { low: 0.0, high: 1e5 });
+/// let bound = squared_kernel_vector_norm_bound(&[0.0, 1e5], 1.0, Interval { low: 0.0, high: 1e5 });
 /// assert!((1.0..1.0 + 2.1 / 160_000.0).contains(&bound));
 /// ```
-pub fn covariance_norm_bound(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
+pub fn squared_kernel_vector_norm_bound(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
     let mut points = points.to_vec();
     points.sort_by(f64::total_cmp);
     let bumps = SquaredExponentialSum { points: &points, lengthscale };
@@ -227,7 +227,7 @@ impl SquaredExponentialSum<'_> {
 mod tests {
     use crate::kernel::Interval;
     use crate::variational::FeatureNormBound::{Line, PrintedLine, Separated, Trivial};
-    use crate::variational::covariance_norm_bound;
+    use crate::variational::squared_kernel_vector_norm_bound;
     use proptest::prelude::*;
 
     fn grid(m: usize, low: f64, high: f64) -> Vec<f64> {
@@ -259,9 +259,9 @@ mod tests {
         let seven = grid(7, -1.2, 1.2);
         assert!((Separated.squared_norm_bound(49, 0.4, eq(0.4)) - 38.4).abs() < 0.05);
         let square = Interval { low: -2.0, high: 2.0 };
-        assert!((covariance_norm_bound(&seven, 0.4, square).powi(2) - std::f64::consts::PI).abs() < 1e-3);
+        assert!((squared_kernel_vector_norm_bound(&seven, 0.4, square).powi(2) - std::f64::consts::PI).abs() < 1e-3);
         let nine = grid(9, -3.0, 3.0);
-        let supremum = covariance_norm_bound(&nine, 1.0, Interval { low: -4.0, high: 4.0 });
+        let supremum = squared_kernel_vector_norm_bound(&nine, 1.0, Interval { low: -4.0, high: 4.0 });
         assert!((PrintedLine.squared_norm_bound(9, 0.75, eq(1.0)) - supremum - 1.0).abs() < 9.0 / 160_000.0);
     }
 
@@ -282,7 +282,7 @@ mod tests {
                 prop_assert!(squared <= bound.squared_norm_bound(m, spacing, eq(0.8)) + 1e-12, "{:?}", bound);
             }
             let everywhere = Interval { low: -6.0, high: 6.0 };
-            prop_assert!(squared <= covariance_norm_bound(&points, 0.8, everywhere));
+            prop_assert!(squared <= squared_kernel_vector_norm_bound(&points, 0.8, everywhere));
         }
     }
 }
@@ -362,7 +362,7 @@ mod supremum_tests {
             let points: Vec<f64> = gaps.iter().map(|gap| { z += gap; z }).collect();
             let interval = Interval { low, high: low + long };
             let expected = by_all_places(&points, lengthscale, interval);
-            prop_assert_eq!(covariance_norm_bound(&points, lengthscale, interval), expected);
+            prop_assert_eq!(squared_kernel_vector_norm_bound(&points, lengthscale, interval), expected);
         }
     }
 
@@ -373,12 +373,13 @@ mod supremum_tests {
         for (lengthscale, high) in
             [(1.0, 1e7), (1.0, 1e300), (1e-6, 70.0), (1e-300, 70.0), (15.0, f64::MAX), (1e300, 1e301)]
         {
-            let bound = covariance_norm_bound(&points, lengthscale, Interval { low: -high, high });
+            let bound = squared_kernel_vector_norm_bound(&points, lengthscale, Interval { low: -high, high });
             let most = points.iter().map(|x| by_hand(&points, lengthscale, *x)).fold(0.0, f64::max);
             assert!(bound >= most && bound <= 5.0 + 5.0 / 160_000.0, "{lengthscale} {high} {bound}");
         }
         // The box beyond the points adds nothing.
-        let [near, far] = [70.0, 1e9].map(|high| covariance_norm_bound(&points, 15.0, Interval { low: 0.0, high }));
+        let [near, far] =
+            [70.0, 1e9].map(|high| squared_kernel_vector_norm_bound(&points, 15.0, Interval { low: 0.0, high }));
         assert!((near - far).abs() < 2.0 * 5.0 / 160_000.0, "{near} {far}");
     }
 

@@ -81,7 +81,7 @@ impl<'k> InducingInputs<'k> {
     /// Inputs (n x d) with what the inducing values leave open.
     pub fn conditional_features(&self, inputs: &DMatrix<f64>) -> ConditionalFeatures {
         let features = self.features(inputs);
-        let explained = self.factor.half_solve(&features.transpose());
+        let explained = self.factor.lower_solve(&features.transpose());
         let conditional = DVector::from_vec(unexplained_variances(self.kernel, inputs, &explained));
         ConditionalFeatures { features, conditional }
     }
@@ -134,7 +134,7 @@ impl InducingGrid {
     /// is `sum_s w_s p_s^2`, squared.
     pub fn midpoint_weights(&self) -> DVector<f64> {
         let mut sums = DVector::zeros(self.midpoint_bumps().len());
-        self.each_pair(|pair| sums[pair.midpoint] += pair.share * pair.share);
+        self.for_each_inducing_pair(|pair| sums[pair.midpoint] += pair.share * pair.share);
         sums
     }
 
@@ -144,11 +144,11 @@ impl InducingGrid {
     /// is independent with the variances `sd^2 / w_s`, since no entry of B has a share in two midpoints.
     pub fn fold_onto_midpoints(&self, b: &DMatrix<f64>) -> DVector<f64> {
         let mut sums = DVector::zeros(self.midpoint_bumps().len());
-        self.each_pair(|pair| sums[pair.midpoint] += pair.share * b[(pair.one, pair.other)]);
+        self.for_each_inducing_pair(|pair| sums[pair.midpoint] += pair.share * b[(pair.one, pair.other)]);
         sums.component_div(&self.midpoint_weights())
     }
 
-    fn each_pair(&self, mut visit: impl FnMut(InducingPair)) {
+    fn for_each_inducing_pair(&self, mut visit: impl FnMut(InducingPair)) {
         let size: usize = self.sides.iter().map(Vec::len).product();
         for one in 0..size {
             for other in 0..size {
@@ -230,7 +230,7 @@ mod inducing_grid_tests {
         let b = DMatrix::from_fn(6, 6, |i, j| ((3 * i * i + 3 * j * j + i + j) as f64).sin());
         let folded = grid.fold_onto_midpoints(&b);
         let mut rest = b.clone();
-        grid.each_pair(|pair| rest[(pair.one, pair.other)] -= pair.share * folded[pair.midpoint]);
+        grid.for_each_inducing_pair(|pair| rest[(pair.one, pair.other)] -= pair.share * folded[pair.midpoint]);
         assert!(rest.amax() > 0.1 && grid.fold_onto_midpoints(&rest).amax() < 1e-13);
     }
 }

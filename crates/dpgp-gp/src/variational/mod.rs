@@ -15,8 +15,8 @@ mod noise_aware;
 mod posterior;
 mod statistics;
 
-pub use bounds::{FeatureNormBound, GaussianBumpGrid, covariance_norm_bound};
+pub use bounds::{FeatureNormBound, GaussianBumpGrid, squared_kernel_vector_norm_bound};
 pub use inducing::{ConditionalFeatures, InducingGrid, InducingInputs};
 pub use noise_aware::{NoiseCorrection, Regularisation, noise_aware_posterior, projected_moment_posterior};
-pub use posterior::{GaussianPrediction, WeightPosterior, prior_draw};
+pub use posterior::{GaussianPrediction, WeightPosterior, draw_from_prior};
 pub use statistics::{DirichletLabels, IntegerSumUnits, IntegerSums, NoisySufficientStatistics, SufficientStatistics};

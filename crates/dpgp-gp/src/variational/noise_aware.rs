@@ -47,7 +47,7 @@ pub fn noise_aware_posterior(
     let lambda = regularisation.lambda(size, statistics.sd_b);
     let mut precision = inducing.k_zz() + &statistics.b;
     (0..size).for_each(|i| precision[(i, i)] += lambda);
-    let cholesky = factorise(&mut precision, lambda)?;
+    let cholesky = factorise_by_doubling_lambda(&mut precision, lambda)?;
     // The inverse is itself the covariance, and the correction multiplies by it twice.
     let inverse = cholesky.solve(&DMatrix::identity(size, size));
     let mean = &inverse * &statistics.a;
@@ -55,8 +55,8 @@ pub fn noise_aware_posterior(
     Ok(WeightPosterior { mean, covariance, jitter: cholesky.jitter() })
 }
 
-/// The factor; adds lambda, twice lambda and so on to the diagonal until there is one.
-fn factorise(precision: &mut DMatrix<f64>, lambda: f64) -> Result<Cholesky, LinalgError> {
+/// Factorises a matrix, after adding lambda, twice lambda and so on to its diagonal as long as it is not positive definite.
+fn factorise_by_doubling_lambda(precision: &mut DMatrix<f64>, lambda: f64) -> Result<Cholesky, LinalgError> {
     let mut step = lambda;
     for _ in 0..DOUBLINGS {
         match Cholesky::new("K_ZZ + B + lambda I", precision) {
@@ -184,12 +184,12 @@ pub fn projected_moment_posterior(
     (0..size).for_each(|i| spread[(i, i)] += statistics.sd_a * statistics.sd_a);
     let spread = Cholesky::new("sigma^2 B + sd^2 I", &spread)?;
     // `B (sigma^2 B + sd^2 I)^-1 B` as a product with its own transpose: symmetric and positive semidefinite by construction.
-    let half = spread.half_solve(&b);
+    let half = spread.lower_solve(&b);
     let precision = inducing.k_zz() + half.transpose() * &half;
     let precision = Cholesky::new("K_ZZ + B (sigma^2 B + sd^2 I)^-1 B", &precision)?;
     let covariance = precision.solve(&DMatrix::identity(size, size));
     let a = DMatrix::from_column_slice(size, 1, statistics.a.as_slice());
-    let mean = precision.solve(&(half.transpose() * spread.half_solve(&a)));
+    let mean = precision.solve(&(half.transpose() * spread.lower_solve(&a)));
     let jitter = spread.jitter().max(precision.jitter());
     Ok(WeightPosterior { mean: mean.column(0).into_owned(), covariance, jitter })
 }

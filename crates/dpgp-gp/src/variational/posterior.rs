@@ -67,7 +67,7 @@ const TOLERANCE: f64 = 1e-12;
 
 /// One draw of f at n inputs (n x d), by a pivoted low-rank Cholesky factor of their covariance: cost `n r^2`,
 /// where the rank r of a smooth kernel on a few lengthscales is some tens whatever n is.
-pub fn prior_draw(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut impl Rng) -> DVector<f64> {
+pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut impl Rng) -> DVector<f64> {
     let rows: Vec<Vec<f64>> = inputs.row_iter().map(|row| row.iter().copied().collect()).collect();
     let factor = pivoted_cholesky(
         &kernel.diagonal(inputs),
@@ -116,7 +116,7 @@ mod prior_tests {
         let mut stream = Pcg64::from_seed([3; 32]);
         let mut sum = DMatrix::zeros(3, 3);
         for _ in 0..40_000 {
-            let f = prior_draw(&kernel, &x, &mut stream);
+            let f = draw_from_prior(&kernel, &x, &mut stream);
             assert!((f[1] - f[2]).abs() < 1e-5);
             sum += &f * f.transpose();
         }

@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::whole::add_rounded_noise;
-use dpgp_gp::cells::{CellLevel, CellSums, CellTree};
+use dpgp_gp::cells::{CellTree, NoisyCellLevel, NoisyCellSums};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::sites::{Lattice, LatticeRowSums, PublicReferenceModel};
 use dpgp_noise::PrivacyError;
@@ -106,7 +106,7 @@ impl NestedCellsDesign {
         let risk = expected.risk(&weights, total, reference.rows as f64, s / bound) * bound * bound;
         let halvings = kept.iter().map(|level| tree.halvings(*level).to_vec()).collect();
         let tree = CellTree::from_halvings(lattice, halvings)
-            .ok_or(OutOfRangeError::new("inputs that cells can be made of", dimensions as f64))?;
+            .ok_or(OutOfRangeError::new("a number of inputs that nested cells support", dimensions as f64))?;
         let weights = kept.iter().map(|level| weights[*level] / total).collect();
         Ok(Self { tree, weights, bound, risk, counted: false })
     }
@@ -117,7 +117,7 @@ impl NestedCellsDesign {
     /// [`PrivacyError`] if the lattice has no such cells.
     pub fn with_one_grid(bound: f64, lattice: Lattice, halvings: u32) -> Result<Self, PrivacyError> {
         let tree = CellTree::from_halvings(lattice, vec![vec![halvings; lattice.dimensions()]])
-            .ok_or(OutOfRangeError::new("halvings that the lattice allows", f64::from(halvings)))?;
+            .ok_or(OutOfRangeError::new("a number of halvings that the lattice allows", f64::from(halvings)))?;
         Ok(Self { tree, weights: vec![1.0], bound, risk: bound * bound, counted: false })
     }
 
@@ -461,14 +461,14 @@ impl ReleasedCellSums {
     }
 
     /// What a posterior needs.
-    pub fn to_cell_sums(&self) -> CellSums {
-        let levels = self.levels.iter().map(|level| CellLevel {
+    pub fn to_cell_sums(&self) -> NoisyCellSums {
+        let levels = self.levels.iter().map(|level| NoisyCellLevel {
             sums: DVector::from_column_slice(&level.sums),
             counts: DVector::from_column_slice(&level.counts),
             sums_sd: level.sums_sd,
             counts_sd: level.counts_sd,
         });
-        CellSums { rows: self.rows as f64, squares: self.squares, levels: levels.collect() }
+        NoisyCellSums { rows: self.rows as f64, squares: self.squares, levels: levels.collect() }
     }
 }
 

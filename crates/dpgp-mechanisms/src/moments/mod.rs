@@ -25,44 +25,45 @@ pub use cells::{IntegerCellSums, NestedCellsDesign, NestedCellsNoise, ReleasedCe
 pub use design::{FourierSensitivityRule, MomentsDesign, MomentsNoise};
 pub use frequencies::{Frequencies, FrequencyPairTable, PhaseTable};
 pub use model::{
-    CellsNoiseEvidence, DesignProblem, LEAST_SIGMA, MomentsAuditEvidence, MomentsGuarantee, MomentsModel,
-    MomentsNoiseEvidence, RecordMomentsDesign, SimulatedMoments, check_moments, check_stationary_kernel,
-    check_waves_only, moments_certificate, moments_reference, scale_to_unit_box,
+    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, DesignProblem, LEAST_SIGMA, MomentsGuarantee,
+    MomentsModel, RecordMomentsDesign, SimulatedMoments, check_moments, check_stationary_kernel, check_waves_only,
+    moments_certificate, moments_reference, scale_to_unit_box,
 };
 pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments, SurfacePrediction};
 pub use search::{LeastRiskWeights, SitePrior, WeightSearch};
 pub use whole::IntegerMoments;
 
-/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and times the target, and the sum
-/// of squared targets. Neighbours replace one record. Which moments are released, and how much noise each gets, follows from the
-/// model, the number of rows and the budget.
+/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and multiplied by the target,
+/// and the sum of squared targets. Neighbours replace one record. Which moments are released, and how much noise each gets,
+/// follows from the model, the number of rows and the budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MomentsSetting {
     /// The public bound that targets are clipped to, on either side of zero.
     pub target_bound: Positive,
-    /// The public box of the inputs: the two ends of the range of each input, for at most four inputs, or twelve with the kernel
-    /// `additive`. An input outside the box counts as the nearest one inside.
+    /// The public box of the inputs: the two ends of the range of each input, for at most four inputs, or twelve with the
+    /// `additive` kernel. An input outside the box counts as the nearest one inside.
     pub domain: Vec<[f64; 2]>,
     /// What is summed: waves, for functions that vary slowly, or nested cells, as many as the number of rows justifies. With
-    /// cells, only the form of the model's kernel and the proportions of its lengthscales are used; for at most four inputs.
+    /// cells, only the form of the model's kernel and the ratios of its lengthscales are used; for at most four inputs.
     #[serde(default, skip_serializing_if = "MomentFeatures::are_waves")]
     pub features: MomentFeatures,
-    /// Cells along each input, a power of two, of the only grid that is released in place of nested ones. Predictions are the noisy sum over
-    /// the noisy count of a cell: for comparisons in `task.leaderboard` and `task.calibration`.
+    /// The number of cells along each input, a power of two, of a single grid that is released instead of nested ones. A
+    /// prediction is the noisy sum of a cell divided by its noisy count. For comparisons in `task.leaderboard` and
+    /// `task.calibration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells_per_input: Option<Count>,
     /// The longest wavelength, in sides of the box, at least 1; without it, the better of 1.2 and 1.6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
     /// The approximate number of rows, from public knowledge, where their exact number is private: where filters choose rows,
-    /// people have several, or rows with missing cells are left out. The noise is designed for this number, and the exact number
-    /// is released with noise, at no extra cost.
+    /// people have several rows, or rows with missing cells are left out. The noise is designed for this number, and the exact
+    /// number is released with noise, at no extra cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Count<MOST_ROWS>>,
 }
 
-/// Functions of the inputs that are summed over the rows, alone and times the target.
+/// Functions of the inputs that are summed over the rows, alone and multiplied by the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MomentFeatures {
@@ -139,16 +140,13 @@ impl MomentsSetting {
         if self.features == MomentFeatures::Cells {
             check_range("data.inputs", inputs <= MOST_INPUTS_OF_CELLS, "at most 4 inputs for cells", inputs as f64)?;
             if self.period.is_some() {
-                return fail(
-                    &format!("{path}.period"),
-                    SpecProblem::Shape("is for waves, and cells have none".to_owned()),
-                );
+                return fail(&format!("{path}.period"), SpecProblem::Shape("applies only to waves".to_owned()));
             }
         }
         if let Some(cells) = self.cells_per_input {
             let path = format!("{path}.cells_per_input");
             if self.features != MomentFeatures::Cells {
-                return fail(&path, SpecProblem::Shape("is for features = \"cells\"".to_owned()));
+                return fail(&path, SpecProblem::Shape("applies only to features = \"cells\"".to_owned()));
             }
             let cells = cells.get();
             let all = (0..inputs).fold(1usize, |all, _| all.saturating_mul(cells));

@@ -66,7 +66,7 @@ pub struct SimulatedMoments {
     /// The noise on it.
     pub guarantee: MomentsGuarantee,
     /// Evidence for an audit.
-    pub sampled: MomentsAuditEvidence,
+    pub sampled: AuditedMomentsNoise,
 }
 
 /// The moments of a release.
@@ -214,14 +214,14 @@ impl MomentsModel {
                 let (whole, noise) = (IntegerCellSums::new(&design, &rows), design.noise(sigma));
                 let times = if free { 0.0 } else { 1.0 };
                 let released = whole.simulate_release(&design, &noise, unit, times, stream);
-                let sampled = MomentsAuditEvidence::Cells(CellsNoiseEvidence { noise, bound: design.bound });
+                let sampled = AuditedMomentsNoise::Cells(AuditedCellsNoise { noise, bound: design.bound });
                 return Ok(SimulatedMoments { released: ReleasedMoments::Cells(released), guarantee, sampled });
             }
         };
         let exact = IntegerMoments::new(&design, &rows)?.to_real_units(unit);
         let noise = design.lattice_noise(sigma);
         let noisy = if free { noise.attach_variances(exact) } else { noise.simulate_release(&exact, stream) };
-        let sampled = MomentsNoiseEvidence {
+        let sampled = AuditedWavesNoise {
             weighted: design.frequencies.clone(),
             plain: design.pairs.clone(),
             noise,
@@ -230,7 +230,7 @@ impl MomentsModel {
             counts: Vec::new(),
         };
         let released = ReleasedMoments::Waves(ReleasedFourierMoments::new(&design, &noisy));
-        Ok(SimulatedMoments { released, guarantee, sampled: MomentsAuditEvidence::Waves(sampled) })
+        Ok(SimulatedMoments { released, guarantee, sampled: AuditedMomentsNoise::Waves(sampled) })
     }
 
     /// The moments as they are in whole numbers, in the order of a file; never to be shown.
@@ -272,7 +272,7 @@ impl MomentsModel {
         let key = DesignKey { rows, sigma };
         let design = self.designs.get_or_compute(key, || self.design(&self.reference(rows)?, sigma))?;
         let sensitivity = design.sensitivity() * self.unit.max_records() as f64;
-        let certificate = moments_certificate(cell).with_unit(self.unit.clone());
+        let certificate = moments_certificate(cell).with_privacy_unit(self.unit.clone());
         let certificate = match cell.epsilon.is_unprotected() {
             true => certificate,
             false => certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]),
@@ -340,16 +340,16 @@ impl MomentsModel {
 
 /// Noise on the moments of records, for an audit.
 #[derive(Debug, Clone, PartialEq)]
-pub enum MomentsAuditEvidence {
+pub enum AuditedMomentsNoise {
     /// Of waves.
-    Waves(MomentsNoiseEvidence),
+    Waves(AuditedWavesNoise),
     /// Of cells.
-    Cells(CellsNoiseEvidence),
+    Cells(AuditedCellsNoise),
 }
 
 /// Noise on sums and counts of nested cells.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellsNoiseEvidence {
+pub struct AuditedCellsNoise {
     /// The standard deviations that were used.
     pub noise: NestedCellsNoise,
     /// The bound on targets.
@@ -358,7 +358,7 @@ pub struct CellsNoiseEvidence {
 
 /// Noise on the Fourier moments of records.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MomentsNoiseEvidence {
+pub struct AuditedWavesNoise {
     /// The frequencies of the sums that targets weigh.
     pub weighted: Frequencies,
     /// Those of the plain sums.
@@ -489,7 +489,7 @@ pub fn check_stationary_kernel(setting: &Sections) -> CheckResult {
     let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.dimensions()]) {
         None => "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`",
         Some(kernel) if !kernel.has_fourier_moments() => {
-            "noisy moments with more than four inputs need the kernel `additive`"
+            "noisy moments with more than four inputs need the `additive` kernel"
         }
         Some(_) => return check_pair_count(&model.kernel),
     };

@@ -118,7 +118,7 @@ impl WeightSearch {
         let errors: Vec<f64> = errors.into_iter().map(|c| c.min(NEVER)).collect();
         let covariance = &self.seen + DMatrix::from_diagonal(&self.frequencies.repeat_per_column(&errors));
         let factor = Cholesky::without_jitter("the covariance of the weighted sums", &covariance)?;
-        let half = factor.half_solve(&self.cross);
+        let half = factor.lower_solve(&self.cross);
         let each = 1.0 / half.ncols() as f64;
         let solved = factor.upper_solve(&half);
         let mut rows = vec![0.0; solved.nrows()];

@@ -130,7 +130,7 @@ enum WaveKind {
 }
 
 /// The features of some frequencies, each with its frequency.
-struct FourierFeature<'a> {
+struct TorusWave<'a> {
     frequency: &'a [i64],
     wave: WaveKind,
 }
@@ -168,11 +168,11 @@ impl Frequencies {
     }
 
     /// The features in the order of their columns.
-    fn list_features(&self) -> Vec<FourierFeature<'_>> {
+    fn list_features(&self) -> Vec<TorusWave<'_>> {
         let mut features = Vec::new();
         for frequency in &self.vectors {
-            features.push(FourierFeature { frequency, wave: WaveKind::Cosine });
-            features.extend((!is_zero(frequency)).then_some(FourierFeature { frequency, wave: WaveKind::Sine }));
+            features.push(TorusWave { frequency, wave: WaveKind::Cosine });
+            features.extend((!is_zero(frequency)).then_some(TorusWave { frequency, wave: WaveKind::Sine }));
         }
         features
     }
@@ -197,7 +197,7 @@ struct GramBuilder {
 
 impl GramBuilder {
     /// The product of two features, in sums of waves.
-    fn add_product(&mut self, row: usize, column: usize, one: &FourierFeature<'_>, other: &FourierFeature<'_>) {
+    fn add_product(&mut self, row: usize, column: usize, one: &TorusWave<'_>, other: &TorusWave<'_>) {
         let (sum, difference) = (combine_frequencies(one, other, 1), combine_frequencies(one, other, -1));
         // The halves of the waves of the sum and of the difference of the frequencies.
         let (wave, of_sum, of_difference) = match (one.wave, other.wave) {
@@ -231,7 +231,7 @@ impl GramBuilder {
 }
 
 /// `i + sign j`.
-fn combine_frequencies(one: &FourierFeature<'_>, other: &FourierFeature<'_>, sign: i64) -> Vec<i64> {
+fn combine_frequencies(one: &TorusWave<'_>, other: &TorusWave<'_>, sign: i64) -> Vec<i64> {
     one.frequency.iter().zip(other.frequency).map(|(i, j)| i + sign * j).collect()
 }
 

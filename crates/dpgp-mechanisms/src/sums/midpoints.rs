@@ -2,7 +2,7 @@
 
 use crate::RecordBounds;
 use dpgp_gp::kernel::Interval;
-use dpgp_gp::variational::{InducingGrid, covariance_norm_bound};
+use dpgp_gp::variational::{InducingGrid, squared_kernel_vector_norm_bound};
 
 /// Steps along one input of the search for the least overlap.
 const STEPS: usize = 20_000;
@@ -24,7 +24,7 @@ impl MidpointBounds {
         let width = grid.lengthscale * std::f64::consts::FRAC_1_SQRT_2;
         let (mut plain, mut overlap) = (1.0, grid.variance.powi(-4));
         for ((side, middles), &[low, high]) in grid.sides.iter().zip(grid.midpoint_axes()).zip(domain) {
-            plain *= covariance_norm_bound(&middles, width, Interval { low, high });
+            plain *= squared_kernel_vector_norm_bound(&middles, width, Interval { low, high });
             let ratio = OverlapRatio { side, middles, lengthscale: grid.lengthscale };
             overlap *= ratio.lower_bound(Interval { low, high });
         }
@@ -119,7 +119,8 @@ mod tests {
     fn bounds(grid: &InducingGrid, target: f64) -> MidpointBounds {
         let domain = vec![[-3.5, 3.0]; grid.sides.len()];
         let ends = Interval { low: -3.5, high: 3.0 };
-        let squared = covariance_norm_bound(&grid.sides[0], grid.lengthscale, ends).powi(grid.sides.len() as i32);
+        let squared =
+            squared_kernel_vector_norm_bound(&grid.sides[0], grid.lengthscale, ends).powi(grid.sides.len() as i32);
         let features = grid.variance * squared.sqrt();
         MidpointBounds::new(grid, RecordBounds { features, target }, &domain)
     }

@@ -3,7 +3,7 @@
 use dpgp_number::text::format_exact;
 
 use super::questions::{AnswerSource, BOUNDS, SpecQuestion, asking_order, find_questions};
-use super::rules::{PERHAPS, round_to_four_digits};
+use super::rules::{FOR_EXAMPLE, round_to_four_digits};
 
 /// A template of a spec, the questions about its open places, and the answers so far.
 ///
@@ -144,7 +144,7 @@ impl SpecDraft {
     /// filled in.
     pub fn text_of_bounds(mut self) -> String {
         for place in 0..self.questions.len() {
-            if !self.questions[place].about.contains(PERHAPS) {
+            if !self.questions[place].about.contains(FOR_EXAMPLE) {
                 continue;
             }
             match self.proposal(place) {
@@ -170,13 +170,16 @@ const GRID: &str = "\"privacy.epsilon\" = [1.0, inf]";
 const LONG: f64 = 7.0;
 /// The largest usual epsilon.
 const USUAL_EPSILON: f64 = 10.0;
+/// No answer for delta may reach this. It is more than one over the number of rows of any file worth a release, so such an answer was
+/// meant for another question.
+const MOST_DELTA: f64 = 1e-3;
 
 impl SpecQuestion {
     /// Formats the question, with the value of an empty answer. Does not repeat the text of the question before.
     pub fn prompt_text(&self, default: Option<&[f64]>, is_same: bool) -> String {
         let (mut about, mut beside) = (self.about.as_str(), String::new());
         if let Some(numbers) = default {
-            about = about.split_once(PERHAPS).map_or(about, |(about, _)| about.trim_end_matches("; "));
+            about = about.split_once(FOR_EXAMPLE).map_or(about, |(about, _)| about.trim_end_matches("; "));
             let numbers: Vec<String> = numbers.iter().map(|number| format_exact(*number)).collect();
             let guess = if self.is_guess() { ", a guess" } else { "" };
             beside = format!(" [{}{guess}]", numbers.join(" "));
@@ -270,7 +273,10 @@ impl SpecQuestion {
                 format_exact(low)
             )),
             [value] if positive && value <= 0.0 => Err("enter a number above 0".to_owned()),
-            [value] if self.name() == "delta" && value >= 1.0 => Err("enter a number below 1".to_owned()),
+            [value] if self.name() == "delta" && value >= MOST_DELTA => Err(format!(
+                "enter a number below {MOST_DELTA}, far below one over the number of rows: with the probability delta, a row may be \
+                 revealed exactly"
+            )),
             _ => Ok(numbers),
         }
     }

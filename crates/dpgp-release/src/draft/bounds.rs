@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dpgp_accounting::{Calibration, epsilon_of};
+use dpgp_accounting::{Calibration, gaussian_epsilon_at_mu};
 use dpgp_data::read_limited_text;
 use dpgp_number::text::format_exact;
 
@@ -28,7 +28,7 @@ pub(super) const FEWEST_FOR_BOUNDS: usize = 5000;
 /// The epsilon of a share of the `mu^2` of a budget, at its delta, rounded down to four digits.
 fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
     let mu = share.sqrt() / Calibration::Analytic.sigma(epsilon, delta);
-    let exact = epsilon_of(mu, delta);
+    let exact = gaussian_epsilon_at_mu(mu, delta);
     let power = exact.log10().floor() as i32 - 3;
     format!("{:.0}e{power}", (exact / 10f64.powi(power)).floor()).parse().unwrap_or(exact)
 }

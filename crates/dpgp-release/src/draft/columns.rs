@@ -1,6 +1,6 @@
 //! The roles of columns in a spec: target, inputs, and those that are left out, with the reason.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
@@ -14,6 +14,8 @@ pub struct ChosenColumns {
     pub target: Option<String>,
     /// The columns to predict from; by default all other numeric columns.
     pub inputs: Vec<String>,
+    /// The categories of inputs that hold text. Without named inputs, these columns are the inputs.
+    pub categories: BTreeMap<String, Vec<String>>,
 }
 
 /// A reason why columns cannot be used.
@@ -42,12 +44,15 @@ pub enum ColumnError {
     /// It is named several times.
     #[error("the column {0:?} is named twice among the inputs and the target")]
     Twice(String),
+    /// Categories of a column that is no input.
+    #[error("--categories lists those of {0:?}, which is not among --inputs")]
+    CategoriesOfNoInput(String),
     /// Numbers of bins for other inputs.
-    #[error("--bins is for {bins} inputs, but the rows are counted by {inputs}")]
+    #[error("--bins lists {bins} numbers, but rows are counted by {inputs} numeric inputs")]
     Bins {
         /// Numbers of bins given.
         bins: usize,
-        /// Inputs that rows are counted by.
+        /// Numeric inputs that rows are counted by.
         inputs: usize,
     },
     /// The target or the inputs use all numeric columns.
@@ -97,8 +102,16 @@ impl ChosenColumns {
         let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| columns_of_kinds(columns, &[kind]));
         let others = columns_of_kinds(columns, &[K::MostlyNumbers, K::Nothing, K::Times, K::Other]);
         let mut taken: Vec<&String> = Vec::new();
-        for name in self.target.iter().chain(&self.inputs) {
-            ensure_numeric_column(name, columns)?;
+        let told_inputs = !self.inputs.is_empty();
+        let named = if told_inputs { self.inputs.clone() } else { self.categories.keys().cloned().collect() };
+        if let Some(other) = self.categories.keys().find(|name| !named.contains(name)) {
+            return Err(ColumnError::CategoriesOfNoInput(other.clone()));
+        }
+        for name in self.target.iter().chain(&named) {
+            match self.categories.contains_key(name) {
+                true => ensure_column_exists(name, columns)?,
+                false => ensure_numeric_column(name, columns)?,
+            }
             if taken.contains(&name) {
                 return Err(ColumnError::Twice(name.clone()));
             }
@@ -112,15 +125,14 @@ impl ChosenColumns {
                 Some(target.ok_or(ColumnError::NoneLeft("target"))?)
             }
         };
-        let told_inputs = !self.inputs.is_empty();
         let most = if counts { COUNTED_BY } else { usize::MAX };
-        let inputs = if told_inputs { self.inputs.clone() } else { free.rev().take(most).cloned().collect() };
+        let inputs = if named.is_empty() { free.rev().take(most).cloned().collect() } else { named.clone() };
         if inputs.is_empty() {
             return Err(ColumnError::NoneLeft("inputs"));
         }
         let used: BTreeSet<&String> = inputs.iter().chain(target).collect();
-        let [unused, index] =
-            [&numbers, &index].map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
+        let [unused, index, text] =
+            [&numbers, &index, &text].map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
         Ok(ColumnRoles {
             unused,
             index,
@@ -129,7 +141,7 @@ impl ChosenColumns {
             text,
             others,
             told_target: self.target.is_some(),
-            told_inputs,
+            told_inputs: !named.is_empty(),
         })
     }
 }
@@ -166,7 +178,8 @@ fn ensure_numeric_column(name: &str, columns: &[ColumnDescription]) -> Result<()
             let mut why = exclusion_reason(column).unwrap_or_default();
             if column.kind == ColumnKind::Text {
                 why.push_str(
-                    "; to use its words as an input, leave it out here and list them under `encode` in the spec",
+                    "; a categorical input needs the list of its categories: with --count, --categories NAME=A,B,C; otherwise, leave it \
+                     out here and list them under `encode` in the spec",
                 );
             }
             Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: list_columns_by_kind(columns) })

@@ -28,6 +28,6 @@ pub use columns::{ChosenColumns, ColumnError, ColumnRoles, ensure_column_exists,
 pub use error::{DraftError, indent_lines};
 pub use questions::SpecQuestion;
 pub use spec_text::{
-    CountChoices, CountRelation, DescribedFile, GeneratedSpec, ProtectedPart, RowsOfPeople, UserDataFile,
+    CountChoices, CountRelation, DescribedFile, GeneratedSpec, PersonColumnAndLimit, ProtectedPart, UserDataFile,
     describe_file, generate_spec,
 };

@@ -38,7 +38,7 @@ pub(super) enum DerivationRule {
 pub(super) type NewSpecAnswers = [Option<Vec<f64>>];
 
 /// The word before a proposal in a comment.
-pub(super) const PERHAPS: &str = "perhaps ";
+pub(super) const FOR_EXAMPLE: &str = "for example ";
 /// Fractions of the range of an input, by the words of the comment beside its lengthscale.
 const PARTS: [(&str, f64); 3] =
     [("an eighth of its range", 0.125), ("a fifth of its range", 0.2), ("a quarter of its range", 0.25)];
@@ -87,9 +87,9 @@ impl DefaultAnswer {
         matches!(self, Self::Guess(_) | Self::HalfOfGuess(_))
     }
 
-    /// Parses the proposal for a standard deviation at the end of a comment, such as `perhaps ((high - low) / 8)^2`.
+    /// Parses the proposal for a standard deviation at the end of a comment, such as `for example ((high - low) / 8)^2`.
     pub fn parse_comment(about: &str) -> Option<Self> {
-        let (_, said) = about.rsplit_once(PERHAPS)?;
+        let (_, said) = about.rsplit_once(FOR_EXAMPLE)?;
         let divisor = said.strip_prefix("((high - low) / ")?.strip_suffix(")^2")?;
         divisor.parse::<f64>().ok().map(|divisor| Self::OfWidth(1.0 / divisor))
     }
@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn proposals_stand_in_comments() {
         assert_eq!(
-            DefaultAnswer::parse_comment("how far; perhaps ((high - low) / 8)^2"),
+            DefaultAnswer::parse_comment("how far; for example ((high - low) / 8)^2"),
             Some(DefaultAnswer::OfWidth(0.125))
         );
-        assert_eq!(DefaultAnswer::parse_comment("perhaps somebody knows"), None);
+        assert_eq!(DefaultAnswer::parse_comment("for example somebody knows"), None);
         let bounds = &find_questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
         assert_eq!(bounds[0].about, "l; and h");
         let answers = [Some(vec![0.0, 40.0]), None];

@@ -77,7 +77,7 @@ pub struct UserDataFile<'a> {
     /// The columns that the user names.
     pub chosen: &'a ChosenColumns,
     /// The people that the rows belong to, if one person can have several.
-    pub people: Option<&'a RowsOfPeople>,
+    pub people: Option<&'a PersonColumnAndLimit>,
     /// How rows are counted.
     pub counts: &'a CountChoices,
 }
@@ -85,7 +85,7 @@ pub struct UserDataFile<'a> {
 /// How rows are counted.
 #[derive(Debug, Clone, Default)]
 pub struct CountChoices {
-    /// The number of bins of each input; empty for the default.
+    /// The number of bins of each numeric input; empty for the default.
     pub bins: Vec<u32>,
     /// The neighbouring data sets.
     pub relation: CountRelation,
@@ -102,8 +102,8 @@ pub enum CountRelation {
 }
 
 impl CountChoices {
-    /// The bins of each input.
-    fn bins_of(&self, inputs: usize) -> Result<Vec<u32>, ColumnError> {
+    /// The bins of some numeric inputs.
+    fn numeric_bins(&self, inputs: usize) -> Result<Vec<u32>, ColumnError> {
         match self.bins.len() {
             0 => Ok(vec![bins_per_input(inputs); inputs]),
             bins if bins == inputs => Ok(self.bins.clone()),
@@ -122,7 +122,7 @@ impl CountChoices {
 
 /// The column that identifies a person, and how many rows of one person are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowsOfPeople {
+pub struct PersonColumnAndLimit {
     /// The column.
     pub column: String,
     /// The most rows of one person that are used.
@@ -168,14 +168,14 @@ pub fn generate_spec(
     protected: ProtectedPart,
 ) -> Result<GeneratedSpec, DraftError> {
     let DescribedFile { layout, table: mut own } = described;
-    if let Some(RowsOfPeople { column, .. }) = file.people {
+    if let Some(PersonColumnAndLimit { column, .. }) = file.people {
         let cause = |cause| DraftError::Columns { path: file.path.to_path_buf(), cause };
         ensure_column_exists(column, &own.columns).map_err(cause)?;
         // An identifier is no input.
         own.columns.retain(|other| other.name != *column);
     }
     let (roles, rows) = (assign_column_roles(file, &layout, &own, protected)?, own.rows);
-    let bins = file.counts.bins_of(roles.inputs.len());
+    let bins = bin_lines(&roles.inputs, file.chosen, file.counts);
     let bins = bins.map_err(|cause| DraftError::Columns { path: file.path.to_path_buf(), cause })?;
     let left_out = excluded_column_lines(&own.columns, &roles.inputs);
     let ColumnRoles { target, inputs, .. } = &roles;
@@ -217,7 +217,9 @@ pub fn generate_spec(
         ("@SUMS@", sums_comment(features).to_owned()),
         ("@ENDS@", input_list_lines(inputs, "[nan, nan]")),
         ("@TITLE@", quote_toml(&title)),
-        ("@BINS@", bin_lines(inputs, &bins)),
+        ("@BINS@", bins),
+        ("@MISSING@", missing_toml(file.chosen)),
+        ("@NEIGHBOURS@", count_neighbours(file.people).to_owned()),
         ("@RELATION@", file.counts.relation().to_owned()),
         ("@TARGET@", quote_toml(target.as_deref().unwrap_or(&inputs[0]))),
     ];
@@ -253,7 +255,7 @@ fn assign_column_roles(
     let counts = matches!(protected, ProtectedPart::Row | ProtectedPart::Bounds);
     ensure_no_column_is_mostly_numbers(file, own, counts)?;
     let numbers = file.chosen.usable_columns(columns);
-    if numbers.len() < if counts { 1 } else { 2 } {
+    if numbers.len() + file.chosen.categories.len() < if counts { 1 } else { 2 } {
         let mut why = excluded_column_lines(columns, &numbers);
         why.extend(few_columns_hint(layout, own).filter(|_| !is_parquet(file.path)));
         return Err(DraftError::FewNumbers { path, numbers, why });
@@ -269,8 +271,9 @@ fn ensure_no_column_is_mostly_numbers(
     own: &TableDescription,
     counts: bool,
 ) -> Result<(), DraftError> {
-    let ChosenColumns { target, inputs } = file.chosen;
-    if (counts || target.is_some()) && !inputs.is_empty() || own.words_first.is_some() {
+    let ChosenColumns { target, inputs, categories } = file.chosen;
+    let named = !inputs.is_empty() || !categories.is_empty();
+    if (counts || target.is_some()) && named || own.words_first.is_some() {
         return Ok(());
     }
     let mostly = own.columns.iter().filter(|column| column.kind == ColumnKind::MostlyNumbers);
@@ -281,9 +284,7 @@ fn ensure_no_column_is_mostly_numbers(
 /// Suggests what may be wrong with a CSV file that has too few numeric columns.
 fn few_columns_hint(layout: &CsvLayout, own: &TableDescription) -> Option<String> {
     if let Some(line) = own.words_first {
-        return Some(format!(
-            "line {line} has words where later rows have numbers; remove extra header or title lines"
-        ));
+        return Some(format!("line {line} has text where later rows have numbers; remove extra header or title lines"));
     }
     let [only] = &own.columns[..] else { return None };
     let other = only.name.chars().find(|c| "|:^~".contains(*c)).or_else(|| only.name.chars().find(|c| *c == ' '));
@@ -329,10 +330,10 @@ fn column_comments(roles: &ColumnRoles) -> String {
     }
     if let Some(first) = roles.text.first() {
         lines.push(format!(
-            "# Text columns: {}. To use one as an input, list all of its words; any other word counts as the first:",
+            "# Text columns: {}. To use one as an input, list all of its categories; any other value counts as the first:",
             quoted_names(&roles.text)
         ));
-        lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quote_toml(first)));
+        lines.push(format!("# encode = {{ {} = [\"first category\", \"second category\"] }}", quote_toml(first)));
     }
     if !roles.index.is_empty() {
         lines.push(format!("# Unused columns that number the rows: {}.", quoted_names(&roles.index)));
@@ -344,18 +345,30 @@ fn column_comments(roles: &ColumnRoles) -> String {
 }
 
 /// Says what the guarantee of whole records covers, and whether the number of rows is public.
-fn whole_unit(people: Option<&RowsOfPeople>) -> &'static str {
+fn whole_unit(people: Option<&PersonColumnAndLimit>) -> &'static str {
     match people {
         None => "the guarantee covers the replacement of one record by any other. The number of rows is\n# public.",
         Some(_) => "the guarantee covers the replacement of all records of a person. The number of rows\n# is private.",
     }
 }
 
-fn person_toml(people: Option<&RowsOfPeople>) -> String {
-    let about = "the guarantee is about all rows of a person";
+/// Says how neighbouring data sets of counts differ.
+fn count_neighbours(people: Option<&PersonColumnAndLimit>) -> &'static str {
+    match people {
+        None => {
+            "Neighbours differ by adding or removing one row. With \"replace-one\", one row differs, and the number of rows is public."
+        }
+        Some(_) => {
+            "Neighbours differ by adding or removing all rows of a person. With \"replace-one\", the rows of one person differ."
+        }
+    }
+}
+
+fn person_toml(people: Option<&PersonColumnAndLimit>) -> String {
+    let about = "the guarantee covers all rows of a person";
     match people {
         None => format!("# person = \"the column that identifies the person\"   # with rows_per_person = 3 {about}"),
-        Some(RowsOfPeople { column, most_rows, .. }) => {
+        Some(PersonColumnAndLimit { column, most_rows, .. }) => {
             let limit = "a public number; further rows of a person are left out";
             format!("person = {}   # {about}\nrows_per_person = {most_rows}   # {limit}", quote_toml(column))
         }
@@ -363,7 +376,7 @@ fn person_toml(people: Option<&RowsOfPeople>) -> String {
 }
 
 /// Writes the number of rows, which moments of people need.
-fn known_rows_toml(people: Option<&RowsOfPeople>) -> String {
+fn known_rows_toml(people: Option<&PersonColumnAndLimit>) -> String {
     match people.map(|people| people.rows) {
         None => "# rows = 10000   #".to_owned(),
         Some(None) => "rows = nan   # fill in:".to_owned(),
@@ -386,7 +399,7 @@ const MOST_EXACT: usize = 3_000;
 
 fn sparse_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
-        let about = "# averages over lengthscales and variances a quarter to four times those below, weighted by the release, at no cost";
+        let about = "# averages over lengthscales and variances from 1/4 to 4 times those below, weighted by the released values, at no cost";
         return format!("averaged = true   {about}");
     }
     let about = "without it, time grows with the cube of their number, and memory with its square";
@@ -397,13 +410,13 @@ fn sparse_toml(rows: usize) -> String {
 fn sums_comment(features: MomentFeatures) -> &'static str {
     match features {
         MomentFeatures::Waves => {
-            "# The release consists of sums over all rows: cosines and sines of the inputs, alone and times the target. They are chosen and\n\
-             # weighted for the kernel above, the number of rows and the budget. Lengthscales and variances are then averaged, weighted by the\n\
-             # evidence of the release, so those above need only be about right."
+            "# The release consists of sums over all rows: cosines and sines of the inputs, alone and times the target. They are\n\
+             # chosen and weighted for the kernel above, the number of rows and the budget. Predictions are then averaged over\n\
+             # lengthscales and variances, weighted by marginal likelihood, so those above need only be about right."
         }
         MomentFeatures::Cells => {
-            "# The release consists of sums over all rows: whether a row lies in each cell of nested grids, alone and times the target. They\n\
-             # are chosen for the number of rows and the budget."
+            "# The release consists of sums over all rows: indicators of the cells of nested grids, alone and times the target.\n\
+             # They are chosen for the number of rows and the budget."
         }
     }
 }
@@ -413,8 +426,8 @@ fn model_comment(features: MomentFeatures) -> &'static str {
     match features {
         MomentFeatures::Waves => "",
         MomentFeatures::Cells => {
-            "# The release finds these numbers; those below serve `predict --preview` only. The form of the kernel matters, and so do the\n\
-             # proportions of its lengthscales.\n"
+            "# These numbers are estimated from the release; only `predict --preview` uses those below. The form of the kernel\n\
+             # matters, and so do the ratios of its lengthscales.\n"
         }
     }
 }
@@ -424,7 +437,7 @@ fn features_toml(features: MomentFeatures) -> String {
     match features {
         MomentFeatures::Waves => String::new(),
         MomentFeatures::Cells => {
-            "features = \"cells\"   # sums over nested cells of the box; \"waves\" are for few rows\n".to_owned()
+            "features = \"cells\"   # sums over nested cells of the box; \"waves\" suit few rows\n".to_owned()
         }
     }
 }
@@ -468,7 +481,7 @@ fn split_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
         return "split.shuffled = 5   # folds".to_owned();
     }
-    let about = "holds out the last 200 rows; memory grows with held-out rows times all rows";
+    let about = "holds out the last 200 rows; memory grows with the product of held-out and all rows";
     format!("split.tail = 200   # {about}")
 }
 
@@ -479,10 +492,10 @@ fn kernel_variance_toml(kernel: &str, inputs: &[String], features: MomentFeature
     }
     let about = match features {
         MomentFeatures::Cells => {
-            "square of the typical distance between the function and its mean; perhaps ((high - low) / 8)^2"
+            "square of the typical distance between the function and its mean; for example ((high - low) / 8)^2"
         }
         MomentFeatures::Waves => {
-            "square of the typical distance between the function and the middle of the bounds; perhaps ((high - low) / 4)^2"
+            "square of how far the function typically lies from the middle of the bounds (not of how much it varies); for example ((high - low) / 4)^2"
         }
     };
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";
@@ -491,8 +504,8 @@ fn kernel_variance_toml(kernel: &str, inputs: &[String], features: MomentFeature
 }
 
 fn additive_variances_toml(inputs: &[String]) -> String {
-    let about = "one for each input, whose functions add up; larger for inputs known to matter, 0 to ignore an input";
-    let proposed = format!("perhaps ((high - low) / 4)^2 / {}", inputs.len());
+    let about = "one for the function of each input; larger for inputs known to matter, 0 to ignore an input";
+    let proposed = format!("for example ((high - low) / 4)^2 / {}", inputs.len());
     let pairs = "# pairs = [{ inputs = [0, 1], variance = ... }]   # functions of two inputs, by their positions in `inputs`, counted from 0";
     format!("variances = [   # fill in: {about}; {proposed}\n{}]\n{pairs}", input_list_lines(inputs, "nan"))
 }
@@ -520,7 +533,7 @@ fn lengthscales_toml(
             "values from a quarter to four times as long are also tried; if unsure, use a fifth of its range"
         }
         (ProtectedPart::Target, _) => "short ones need more noise; if unsure, use half of its range or more",
-        (ProtectedPart::Record, _) if features == MomentFeatures::Cells => "perhaps an eighth of its range",
+        (ProtectedPart::Record, _) if features == MomentFeatures::Cells => "for example an eighth of its range",
         (ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds, 1 | 2) => {
             "values up to four times as long are also tried; if unsure, use an eighth of its range"
         }
@@ -552,12 +565,31 @@ fn input_list_lines(inputs: &[String], value: &str) -> String {
     inputs.iter().map(|name| format!("    {value},   # {}\n", quote_toml(name))).collect()
 }
 
-/// Writes the bins of each input, whose ends are to be filled in.
-fn bin_lines(inputs: &[String], bins: &[u32]) -> String {
-    let line = |(name, bins): (&String, &u32)| {
-        format!("    {{ from = nan, to = nan, bins = {bins} }},   # {}\n", quote_toml(name))
-    };
-    inputs.iter().zip(bins).map(line).collect()
+/// Writes the bins of each input: one for each category, else bins whose ends are to be filled in.
+fn bin_lines(inputs: &[String], chosen: &ChosenColumns, counts: &CountChoices) -> Result<String, ColumnError> {
+    let categories = |name: &String| chosen.categories.get(name).map(Vec::len);
+    let mut bins = counts.numeric_bins(inputs.iter().filter(|name| categories(name).is_none()).count())?.into_iter();
+    let lines = inputs.iter().map(|name| {
+        let ends = match categories(name) {
+            Some(all) => format!("from = -0.5, to = {:?}, bins = {all}", all as f64 - 0.5),
+            None => format!("from = nan, to = nan, bins = {}", bins.next().unwrap_or_default()),
+        };
+        format!("    {{ {ends} }},   # {}\n", quote_toml(name))
+    });
+    Ok(lines.collect())
+}
+
+/// Writes the categories of inputs. Rows with any other value are left out, so they count in no bin.
+fn missing_toml(chosen: &ChosenColumns) -> String {
+    if chosen.categories.is_empty() {
+        return "# missing = \"drop\"   # leaves out rows with a required cell missing: empty, a null, NA or NaN"
+            .to_owned();
+    }
+    let lists = chosen.categories.iter().map(|(name, all)| format!("{} = {}", quote_toml(name), name_list_toml(all)));
+    let lists = lists.collect::<Vec<_>>().join(", ");
+    format!(
+        "encode = {{ {lists} }}\nmissing = \"drop\"   # rows with any other category, or without one, are not counted"
+    )
 }
 
 /// Quotes a text for TOML, on one line.

@@ -25,7 +25,7 @@ pub use situations::{AddedFilter, NeighbourRunContext, edge_case_neighbours, sit
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use dpgp_evidence::AuditVerdict;
+use dpgp_claim_audit::AuditVerdict;
 
 /// One check of the release path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use dpgp_evidence::AuditVerdict;
+use dpgp_claim_audit::AuditVerdict;
 use dpgp_task::Experiment;
 
 use super::situations::{AddedFilter, NeighbourRunContext};

@@ -192,7 +192,7 @@ mod tests {
     use rand_pcg::Pcg64;
 
     use super::*;
-    use dpgp_evidence::AuditVerdict::{Broken, Holds};
+    use dpgp_claim_audit::AuditVerdict::{Broken, Holds};
 
     /// Releases of 0 and 1 with noise of this standard deviation; a number is what `shown` makes of it.
     fn of_zero_and_one(sd: f64, shown: fn(f64) -> f64) -> NeighbourOutputs {

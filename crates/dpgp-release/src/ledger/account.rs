@@ -9,7 +9,7 @@ use super::error::LedgerError;
 use super::file::{LedgerWithPath, read_ledger, read_ledger_text, real_path};
 use super::known::LedgerRegistry;
 use super::old::is_version_1;
-use dpgp_accounting::{PrivacyBudget, epsilon_of};
+use dpgp_accounting::{PrivacyBudget, gaussian_epsilon_at_mu};
 use dpgp_data::Fingerprint;
 use dpgp_run::StateFolder;
 
@@ -45,7 +45,7 @@ impl LedgerAccount {
 
     /// The epsilon of all releases together at this delta.
     pub fn epsilon_spent(&self, delta: f64) -> f64 {
-        epsilon_of(self.mu, delta)
+        gaussian_epsilon_at_mu(self.mu, delta)
     }
 
     /// A sort key: the ledger with the least left has the largest.
@@ -149,7 +149,7 @@ mod tests {
         let account = LedgerAccount { releases: 2, budget: Some(budget), mu: 0.6 * limit, open: None };
         assert!((account.spent_share().unwrap() - 0.36).abs() < 1e-12);
         let left = account.epsilon_left(1e-7).unwrap();
-        assert!((left / epsilon_of(0.8 * limit, 1e-7) - 1.0).abs() < 1e-9);
+        assert!((left / gaussian_epsilon_at_mu(0.8 * limit, 1e-7) - 1.0).abs() < 1e-9);
         let free = LedgerAccount { budget: None, ..account };
         assert_eq!((free.spent_share(), free.epsilon_left(1e-7)), (None, None));
     }

@@ -14,10 +14,10 @@ use super::error::{LedgerError, spent_summary};
 use super::file::NewLedgerEntry;
 use super::file::{LedgerWithPath, read_ledger, real_path};
 use super::known::LedgerRegistry;
-use dpgp_accounting::{PrivacyBudget, composed_mu, epsilon_of};
+use dpgp_accounting::{PrivacyBudget, composed_mu, gaussian_epsilon_at_mu};
 use dpgp_data::Fingerprint;
+use dpgp_fs::append_suffix;
 use dpgp_fs::disk::DiskStep;
-use dpgp_fs::with_ending;
 use dpgp_run::StateFolder;
 
 /// The place of ledgers, and the budget of releases.
@@ -76,7 +76,7 @@ pub(crate) fn check_charge(charge: &PendingCharge<'_>) -> Result<(), LedgerError
     check().or_else(|error| {
         // Another process may write its charge. Its lock is there if anything was ever charged.
         let lock = state.path().join("ledgers");
-        if !with_ending(&lock, ".lock").exists() {
+        if !append_suffix(&lock, ".lock").exists() {
             return Err(error);
         }
         let _all = lock_ledger(&lock)?;
@@ -126,7 +126,7 @@ impl<'a> PendingCharge<'a> {
     fn joint_release(&self) -> Result<Option<(LedgerEntry, &'a Fingerprint)>, LedgerError> {
         let [first, _, ..] = &self.releases[..] else { return Ok(None) };
         let (mu, delta) = (composed_mu(self.releases.iter().map(|release| release.entry.mu)), first.entry.delta);
-        let epsilon = epsilon_of(mu, delta);
+        let epsilon = gaussian_epsilon_at_mu(mu, delta);
         let delta_exact = PrivacyBudget { epsilon, delta }.delta_at(mu);
         Ok(Some((LedgerEntry { mu, epsilon, delta_exact, ..first.entry.clone() }, self.rows()?)))
     }
@@ -270,7 +270,7 @@ pub(super) fn lock_ledger(path: &Path) -> Result<File, LedgerError> {
 }
 
 fn lock_within(path: &Path, patience: Duration) -> Result<File, LedgerError> {
-    let path = with_ending(path, ".lock");
+    let path = append_suffix(path, ".lock");
     let mut options = File::options();
     let mut lock = options.create(true).read(true).append(true).open(&path).map_err(LedgerError::io(&path))?;
     let (start, mut again) = (Instant::now(), false);

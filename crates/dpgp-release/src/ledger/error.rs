@@ -176,7 +176,7 @@ pub enum LedgerError {
     #[error(
         "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released. Use the \
          same protection as the earlier release, or keep this one out of the budget with --no-ledger. Each release \
-         then has its own guarantee, but the two together have no known guarantee", path.display()
+         then has its own guarantee, but no joint guarantee is known", path.display()
     )]
     OtherGuarantee {
         /// The ledger.
@@ -350,7 +350,7 @@ impl<'a> ReleaseWithRows<'a> {
             && !self.entry.small_changes
             && !earlier.entry.small_changes;
         let other_persons = self.has_different_persons(earlier);
-        if other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
+        if other_persons && self.entry.unit.protects_same_unit_as(&earlier.entry.unit) {
             return Some(
                 "the column that identifies people has the same name as in an earlier release, but different cells"
                     .to_owned(),
@@ -358,7 +358,7 @@ impl<'a> ReleaseWithRows<'a> {
         }
         let same_unit = match (&self.entry.unit, &earlier.entry.unit) {
             (PrivacyUnit::Person { .. }, PrivacyUnit::Person { .. }) => !other_persons,
-            (one, other) => one.adds_up_with(other),
+            (one, other) => one.protects_same_unit_as(other),
         };
         if self.entry.counted != earlier.entry.counted {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::record_in_words);

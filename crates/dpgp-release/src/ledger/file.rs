@@ -12,7 +12,7 @@ use super::known::LedgerRegistry;
 use super::old::{convert_version_1, is_version_1};
 use dpgp_accounting::composed_mu;
 use dpgp_data::Fingerprint;
-use dpgp_fs::{disk, folder_of};
+use dpgp_fs::{disk, parent_or_current_folder};
 
 /// A ledger and its path.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub(super) fn real_path(path: &Path) -> Result<PathBuf, LedgerError> {
     if path.is_symlink() {
         return Err(LedgerError::Linked { path: path.to_path_buf(), how: "is a broken link" });
     }
-    let folder = fs::canonicalize(folder_of(path)).map_err(LedgerError::io(path))?;
+    let folder = fs::canonicalize(parent_or_current_folder(path)).map_err(LedgerError::io(path))?;
     Ok(folder.join(path.file_name().unwrap_or_default()))
 }
 
@@ -109,7 +109,7 @@ fn has_other_names(_: &Path) -> bool {
 
 /// Replaces a file and waits for the disk. Only its owner can read it.
 pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = folder_of(path);
+    let folder = parent_or_current_folder(path);
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }

@@ -14,9 +14,9 @@ use super::book::{Ledger, SealKey, has_common_rows};
 use super::entry::LedgerEntry;
 use super::error::LedgerError;
 use super::file::{read_ledger_text, replace};
-use dpgp_accounting::{gaussian_delta, gaussian_delta_at_most};
+use dpgp_accounting::{gaussian_delta, gaussian_delta_upper_bound};
 use dpgp_data::{Fingerprint, RowDigestSum};
-use dpgp_fs::{disk, folder_of};
+use dpgp_fs::{disk, parent_or_current_folder};
 use dpgp_run::StateFolder;
 
 /// The folder of ledgers in the state folder.
@@ -82,7 +82,7 @@ impl LedgerRegistry {
     /// Fails if the record of a ledger is missing: a mark without a record, or a ledger in this folder with several
     /// releases and no record. (A process may die after the first release and before the record.)
     fn ensure_complete(&self) -> Result<(), LedgerError> {
-        for mark in paths_in(&folder_of(&self.folder).join(MARKS))? {
+        for mark in paths_in(&parent_or_current_folder(&self.folder).join(MARKS))? {
             let name = mark.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_name = name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
             if is_name && !self.list.iter().any(|known| known.name == name) {
@@ -109,7 +109,7 @@ impl LedgerRegistry {
 
     /// Marks that a ledger has a record.
     fn write_marker(&self, name: &str, ledger: &Path) -> Result<(), LedgerError> {
-        let folder = folder_of(&self.folder).join(MARKS);
+        let folder = parent_or_current_folder(&self.folder).join(MARKS);
         let mark = folder.join(name);
         if mark.exists() {
             return Ok(());
@@ -142,7 +142,8 @@ impl LedgerRegistry {
     /// Makes the folder. It and the key beside it are on the disk when this returns: a release that outlives them would
     /// be forgotten.
     pub fn ensure_folder(&self) -> Result<(), LedgerError> {
-        let made = disk::make_folder(&self.folder).and_then(|()| disk::sync_folder(folder_of(&self.folder)));
+        let made =
+            disk::make_folder(&self.folder).and_then(|()| disk::sync_folder(parent_or_current_folder(&self.folder)));
         made.map_err(LedgerError::io(&self.folder))
     }
 
@@ -259,7 +260,7 @@ impl LedgerEntry {
             return None;
         }
         let least = gaussian_delta(1.0 / (mu * (1.0 - PRECISION)), *epsilon);
-        let most = gaussian_delta_at_most(1.0 / (mu * (1.0 + PRECISION)), *epsilon);
+        let most = gaussian_delta_upper_bound(1.0 / (mu * (1.0 + PRECISION)), *epsilon);
         if *delta_exact < least * (1.0 - PRECISION) || *delta_exact > most * (1.0 + PRECISION) {
             return Some(format!("mu = {mu:?} and delta_exact = {delta_exact:?} contradict each other"));
         }

@@ -99,7 +99,7 @@ pub fn read_frames<'a, T>(
     here.map(|(_, frame)| FrameColumns::read_frame(frame, read)).collect()
 }
 
-/// The columns x1 and y: what was observed at one input.
+/// Reads the columns `x1` and `y` as observed points.
 pub fn read_observations(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
     Ok(points_from_columns(columns.require_column("x1")?, columns.require_column("y")?))
 }

@@ -2,7 +2,7 @@
 //! values with standard errors and for numbers from other sources.
 
 use crate::report::{Report, ReportRow};
-use dpgp_number::text::format_brief;
+use dpgp_number::text::format_four_digits_trimmed;
 use dpgp_plot::{BLACK, LegendEntry, Mark, MarkShape, Pen, PlotPoint, Swatch};
 use dpgp_spec::ValueOwner;
 
@@ -27,7 +27,7 @@ impl PanelCells {
 
 /// A panel for each combination of labels, except those of the axes `overlay`, among the cells that the report holds;
 /// the axis `panels` orders them. Titles name what differs.
-pub fn group_cells(report: &Report<'_>, panels: Option<&str>, overlay: &[&str]) -> Vec<PanelCells> {
+pub fn group_cells_into_panels(report: &Report<'_>, panels: Option<&str>, overlay: &[&str]) -> Vec<PanelCells> {
     let axes = &report.experiment.axes;
     let mut split: Vec<usize> = (0..axes.len()).filter(|axis| !overlay.contains(&axes[*axis].name.as_str())).collect();
     split.sort_by_key(|axis| Some(axes[*axis].name.as_str()) != panels);
@@ -40,8 +40,8 @@ pub fn group_cells(report: &Report<'_>, panels: Option<&str>, overlay: &[&str]) 
 }
 
 /// The groups that have a frame of this name in their first cell, each in a panel of its own.
-pub fn group_cells_with_frame(report: &Report<'_>, panels: Option<&str>, frame: &str) -> Vec<PanelCells> {
-    let mut groups = group_cells(report, panels, &[]);
+pub fn group_cells_with_frame_into_panels(report: &Report<'_>, panels: Option<&str>, frame: &str) -> Vec<PanelCells> {
+    let mut groups = group_cells_into_panels(report, panels, &[]);
     groups.retain(|group| report.frames_of(group.first_cell(), frame).next().is_some());
     groups
 }
@@ -69,7 +69,7 @@ impl Report<'_> {
         }
         match label.parse::<f64>() {
             Ok(f64::INFINITY) => self.infinity_name(axis).to_owned(),
-            Ok(number) => format_brief(number),
+            Ok(number) => format_four_digits_trimmed(number),
             Err(_) => label.to_owned(),
         }
     }
@@ -184,7 +184,7 @@ pub fn reference_legend_entry(owner: ValueOwner, radius: f64, pen: Pen) -> Legen
     swatch.means(owner_meaning(owner))
 }
 
-/// Where the numbers of an owner stand.
+/// Says in a legend where the numbers of an owner come from.
 pub fn owner_meaning(owner: ValueOwner) -> &'static str {
     match owner {
         ValueOwner::Paper => "printed in the paper",

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::frames::FigureError;
 use crate::report::Report;
-use dpgp_number::text::{format_brief, format_exact};
+use dpgp_number::text::{format_exact, format_four_digits_trimmed};
 use dpgp_plot::{
     BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, PlotAxis, PlotPoint, Scale, Swatch,
     render,
@@ -108,15 +108,21 @@ fn legend(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Vec<LegendE
         Swatch::Line(ERROR).means("expected error of predictions"),
         Swatch::Line(NOISE).means("privacy noise in the predictions"),
         Swatch::Line(CONSTANT).means("error of a private mean of all targets"),
-        Swatch::Line(PRIOR).means(format!("error if nothing is released: {}", format_brief(preview.prior))),
-        Swatch::Line(MODEL).means(format!("error without privacy: {}", format_brief(preview.without_privacy))),
+        Swatch::Line(PRIOR)
+            .means(format!("error if nothing is released: {}", format_four_digits_trimmed(preview.prior))),
+        Swatch::Line(MODEL)
+            .means(format!("error without privacy: {}", format_four_digits_trimmed(preview.without_privacy))),
     ];
     if let Some(AccuracyGoal { error, epsilon }) = wanted {
         let needs = match epsilon {
             Some(epsilon) => {
-                format!("an error of {} needs epsilon = {}", format_brief(error), format_brief(epsilon))
+                format!(
+                    "an error of {} needs epsilon = {}",
+                    format_four_digits_trimmed(error),
+                    format_four_digits_trimmed(epsilon)
+                )
             }
-            None => format!("no epsilon reaches an error of {}", format_brief(error)),
+            None => format!("no epsilon reaches an error of {}", format_four_digits_trimmed(error)),
         };
         entries.push(Swatch::Line(WANTED).means(needs));
     }

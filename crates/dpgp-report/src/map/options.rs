@@ -260,11 +260,12 @@ pub enum MapError {
     TooManyInputs(Vec<String>),
     /// Words along an axis of a map of two inputs, or numbers that are not finite.
     #[error(
-        "input {0} holds words or non-finite numbers, which a map of two inputs cannot show; choose one value with --slice INPUT=VALUE"
+        "input {0} is categorical or has non-finite values, which a map of two inputs cannot show; choose one \
+         value with --slice INPUT=VALUE"
     )]
     TextLabel(String),
     /// More words than a picture has room for.
-    #[error("input {0} holds more than {MOST_WORDS} words, the most that a picture shows")]
+    #[error("input {0} has more than {MOST_WORDS} categories, the most that a map can show")]
     TooManyWords(String),
     /// Not a range of numbers.
     #[error("{0:?} is not a scale: use LOW..HIGH with two finite numbers, the lower one first, as in 10..30")]

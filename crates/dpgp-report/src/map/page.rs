@@ -9,7 +9,7 @@ use super::MapError;
 use super::released_map::{MapCell, ReleasedMap};
 use super::svg::{CENTRAL_95, render_for_page};
 use dpgp_data::escape_hidden_line;
-use dpgp_number::text::{format_brief, format_exact};
+use dpgp_number::text::{format_exact, format_four_digits_trimmed};
 use dpgp_plot::Rect;
 
 /// The sentences below a map.
@@ -32,8 +32,8 @@ impl MapCaption {
 const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including \
     its pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
 /// The same for counts.
-const PARTS_OF_COUNT: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty that counts of other \
-    bins leave about the exact count of a bin. noise_sd is the privacy noise.";
+const PARTS_OF_COUNT: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty that remains about the \
+    exact count of a bin, given the counts of other bins. noise_sd is the privacy noise.";
 /// The note on a map whose cells are all hatched.
 const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a longer \
     lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
@@ -41,8 +41,8 @@ const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no
 /// What the accuracy takes for granted.
 const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
 const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts of the rows used: where persons are protected, rows beyond \
-     a person's limit are not counted. They assume that neighbouring bins, or all bins of a column of words, have similar counts, to \
-     the degree that the noisy counts show.";
+     a person's limit are not counted. They assume that neighbouring bins, or all bins of a categorical column, have \
+     similar counts, to the degree that the noisy counts show.";
 const FROM_THE_FILE: &str = "The picture is drawn only from the numbers in the file and reveals nothing more.";
 
 impl ReleasedMap<'_> {
@@ -74,7 +74,7 @@ impl ReleasedMap<'_> {
     fn hatching_sentence(&self) -> Option<String> {
         self.y.as_ref()?;
         let (masked, all) = (self.masked_count(), self.cells.len());
-        let share = format_brief(100.0 * masked as f64 / all as f64);
+        let share = format_four_digits_trimmed(100.0 * masked as f64 / all as f64);
         Some(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.describe_rule(&self.unit())))
     }
 
@@ -83,7 +83,7 @@ impl ReleasedMap<'_> {
         let scale = self.options.scale?;
         let seen: Vec<f64> = self.cells.iter().filter(|cell| !cell.is_masked).map(|cell| cell.point.mean).collect();
         let beyond = seen.iter().filter(|mean| scale.is_beyond(**mean)).count();
-        let [low, high] = [scale.low, scale.high].map(format_brief);
+        let [low, high] = [scale.low, scale.high].map(format_four_digits_trimmed);
         Some(format!(
             "The scale was set to {low} to {high}; {beyond} of the {} means shown lie outside it.",
             seen.len()
@@ -102,7 +102,7 @@ impl ReleasedMap<'_> {
             Some(all) => ("these numbers and the other answers", all),
             None => ("these numbers", (statement.epsilon?, statement.delta?)),
         };
-        let (factor, neighbours) = (format_brief(epsilon.exp()), statement.neighbours.as_deref()?);
+        let (factor, neighbours) = (format_four_digits_trimmed(epsilon.exp()), statement.neighbours.as_deref()?);
         Some(format!(
             "Privacy: any conclusion from {numbers} has at most {factor} times the probability, plus {delta:?}, \
              that it would have on neighbouring data ({neighbours})."
@@ -119,9 +119,9 @@ impl ReleasedMap<'_> {
         let shown = if self.y.is_some() { "coloured cells" } else { "points" };
         Some(format!(
             "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}{}.",
-            format_brief(*half),
+            format_four_digits_trimmed(*half),
             self.unit(),
-            format_brief(*most),
+            format_four_digits_trimmed(*most),
             self.unit()
         ))
     }
@@ -192,7 +192,7 @@ pub(super) fn render_html(map: &ReleasedMap<'_>, caption: &MapCaption) -> Result
 fn row(map: &ReleasedMap<'_>, cell: &MapCell) -> MapPageRow {
     let point = cell.point;
     let mut cells: Vec<String> = map.released.inputs.iter().map(|input| display_cell(&input.cells[cell.row])).collect();
-    cells.extend([point.mean, point.gp_sd, point.noise_sd, point.low, point.high].map(format_brief));
+    cells.extend([point.mean, point.gp_sd, point.noise_sd, point.low, point.high].map(format_four_digits_trimmed));
     cells.extend(map.y.as_ref().map(|_| if cell.is_masked { "yes" } else { "no" }.to_owned()));
     // The place of a bar is counted upwards, as that of a cell.
     let id = match map.x.words.len() {

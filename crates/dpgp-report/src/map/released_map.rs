@@ -3,7 +3,7 @@
 use super::options::MapAxis;
 use super::page::{display_cell, display_name};
 use super::{MapError, MapOptions};
-use dpgp_number::text::format_brief;
+use dpgp_number::text::format_four_digits_trimmed;
 use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions, informative_uncertainty_limit};
 
 /// The most points of a picture or grid.
@@ -266,9 +266,13 @@ impl HatchingRule {
 
     /// The rule in words, with the unit behind each number.
     pub fn describe_rule(self, unit: &str) -> String {
-        let noise =
-            self.noise.map_or(String::new(), |most| format!(", or noise_sd above {}{unit}", format_brief(most)));
-        format!("too uncertain to show (standard error above {}{unit}{noise})", format_brief(self.uncertainty))
+        let noise = self
+            .noise
+            .map_or(String::new(), |most| format!(", or noise_sd above {}{unit}", format_four_digits_trimmed(most)));
+        format!(
+            "too uncertain to show (standard error above {}{unit}{noise})",
+            format_four_digits_trimmed(self.uncertainty)
+        )
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{PageColumn, PageRow, PageTable, PageTotals, anchor, table};
 use crate::results::PublishError;
 use crate::results::committed::ExperimentResults;
-use crate::{ClaimOutcome, ClaimOutcomeCounts, CommittedResults, VerdictCounts, format_short};
+use crate::{ClaimOutcome, ClaimOutcomeCounts, CommittedResults, VerdictCounts, format_four_digits};
 use dpgp_plot::CAPTION_GROUP;
 use dpgp_spec::{ClaimOwner, ErratumKind, ErratumWords, ProtocolDeviation, ValueOwner};
 use dpgp_task::{Cell, Experiment};
@@ -51,7 +51,7 @@ pub(super) struct ExperimentEntry {
     manifest: Vec<ManifestLine>,
 }
 
-/// A figure without what SVG, or the style of the page, takes for granted, and with few marks: half of a figure of many.
+/// Shortens an SVG: drops attributes that SVG or the style of the page implies, and joins marks. Halves a figure with many marks.
 fn compact_svg(svg: &str) -> String {
     let granted = [
         " opacity=\"1\"",
@@ -172,7 +172,7 @@ impl ExperimentEntry {
         self.statements = ClaimOutcomeCounts::count(&committed.claims, ClaimOwner::Paper);
         self.claims = committed.claims.iter().map(PageClaim::from).collect();
         self.errata = errata(committed, experiment);
-        self.manifest = committed.manifest.as_ref().map(manifest_lines).unwrap_or_default();
+        self.manifest = committed.manifest.as_ref().map(flatten_manifest_to_lines).unwrap_or_default();
         let parts = committed.figure.as_deref().map(split_caption);
         self.caption = parts.as_ref().map(|(_, caption)| caption.clone()).unwrap_or_default();
         let figure = parts.map(|(marks, _)| compact_svg(&marks));
@@ -193,7 +193,7 @@ impl ExperimentEntry {
 }
 
 /// The leaves of a manifest, each with its dotted key.
-fn manifest_lines(manifest: &Value) -> Vec<ManifestLine> {
+fn flatten_manifest_to_lines(manifest: &Value) -> Vec<ManifestLine> {
     let mut facts = Vec::new();
     collect_leaves("", manifest, &mut facts);
     facts
@@ -240,7 +240,7 @@ pub(super) fn errata(committed: &CommittedResults, experiment: &Experiment) -> V
 fn page_erratum(committed: &CommittedResults, cell: &Cell, words: &ErratumWords) -> PageErratum {
     let id = cell.id().short();
     let [claimed, found, corrected, factor] = ["claimed", "found", "corrected", "factor"]
-        .map(|metric| find_value(committed, &id, metric).map(format_short).unwrap_or_default());
+        .map(|metric| find_value(committed, &id, metric).map(format_four_digits).unwrap_or_default());
     let factor = (words.kind == ErratumKind::Loose).then_some(factor);
     PageErratum { words: words.clone(), claimed, found, corrected, factor }
 }

@@ -13,7 +13,7 @@ use crate::results::covered::PaperCoverageSummary;
 use crate::results::unreproduced::UnreproducedResults;
 use crate::results::{ClaimOutcomeCounts, PaperFindings, PublishError, ResultsSource, VerdictCounts};
 use crate::table::markdown::GuaranteeNotes;
-use crate::{CommittedResults, RankedMethod, Ranking, RankingFilter, format_exact, format_short};
+use crate::{CommittedResults, RankedMethod, Ranking, RankingFilter, format_exact, format_four_digits};
 use dpgp_spec::{FIXED_COLUMNS, PaperCoverage, PaperPage};
 use dpgp_task::Experiment;
 use entry::ExperimentEntry;
@@ -49,9 +49,9 @@ impl FindingsPage {
     }
 }
 
-/// Facts about the papers beyond their experiments.
+/// What the page tells of the papers beyond their experiments.
 #[derive(Debug, Clone, Default)]
-pub struct PaperFacts {
+pub struct PaperCoverageAndPages {
     /// The coverage of each paper.
     pub coverage: Vec<PaperCoverage>,
     /// The findings for their readers.
@@ -89,11 +89,11 @@ impl PaperSection {
 pub fn report_html(
     results: &ResultsSource<'_>,
     experiments: &[Experiment],
-    of_papers: &PaperFacts,
+    of_papers: &PaperCoverageAndPages,
     commit: Option<&str>,
 ) -> Result<String, PublishError> {
     let by_paper = ExperimentResults::read_by_paper(results, experiments)?;
-    let PaperFacts { coverage, pages } = of_papers;
+    let PaperCoverageAndPages { coverage, pages } = of_papers;
     let told = pages.iter().filter_map(|page| {
         Some(FindingsPage::new(PaperFindings::new(page, coverage, by_paper.get(page.paper.as_str())?)))
     });
@@ -195,7 +195,7 @@ fn leaderboard_row(method: &RankedMethod, rankings: &[Ranking]) -> LeaderboardRo
     let own = rankings.iter().map(|ranking| ranking.methods.iter().find(|m| m.method == method.method));
     LeaderboardRow {
         name: method.method.clone(),
-        hides: method.hides_text(),
+        hides: method.protected_unit_text(),
         cells: own.map(|found| found.map(leaderboard_cell)).collect(),
     }
 }
@@ -204,8 +204,8 @@ fn leaderboard_cell(method: &RankedMethod) -> LeaderboardCell {
     let best = method.place == Some(1);
     let error = method.standard_error;
     LeaderboardCell {
-        value: format_short(method.value),
-        error: if error > 0.0 { format_short(error) } else { String::new() },
+        value: format_four_digits(method.value),
+        error: if error > 0.0 { format_four_digits(error) } else { String::new() },
         best,
         level: method.level_with_best && !best,
     }
@@ -255,20 +255,20 @@ type CellNumberFormat = fn(f64) -> String;
 const AFTER_AXES: [(&str, &str, &str, CellNumberFormat); 17] = [
     ("epsilon", "epsilon", "", format_exact),
     ("metric", "metric", "", format_exact),
-    ("ours", "value", "spread", format_short),
-    ("one run from", "interval_low", "", format_short),
-    ("to", "interval_high", "", format_short),
+    ("ours", "value", "spread", format_four_digits),
+    ("one run from", "interval_low", "", format_four_digits),
+    ("to", "interval_high", "", format_four_digits),
     ("published", "published", "published_spread", format_exact),
     ("verdict", "verdict", "", format_exact),
-    ("ours / print", "ratio_to_print", "", format_short),
-    ("z", "z", "", format_short),
+    ("ours / print", "ratio_to_print", "", format_four_digits),
+    ("z", "z", "", format_four_digits),
     ("its spread", "spread_verdict", "", format_exact),
     ("authors", "authors", "", format_exact),
     ("on authors", "authors_verdict", "", format_exact),
     ("reference", "reference", "reference_spread", format_exact),
     ("on reference", "reference_verdict", "", format_exact),
-    ("exact delta", "delta_exact", "", format_short),
-    ("gap", "gap", "", format_short),
+    ("exact delta", "delta_exact", "", format_four_digits),
+    ("gap", "gap", "", format_four_digits),
     ("guarantee", "guarantee", "", format_exact),
 ];
 

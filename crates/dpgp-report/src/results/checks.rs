@@ -195,7 +195,7 @@ pub struct ConfusionCounts {
 impl ConfusionCounts {
     /// Compares rows of an experiment that differ only in the first named axis, the axis of methods.
     pub fn count_confusions(experiment: &Experiment, committed: &CommittedResults) -> Self {
-        let Some(lines) = PrintedRows::from_committed(experiment, committed) else { return Self::default() };
+        let Some(lines) = RowsWithPrintedNumbers::from_committed(experiment, committed) else { return Self::default() };
         let mut confused = Self::default();
         for row in &lines.printed {
             let others = lines.other_method_numbers(row);
@@ -214,14 +214,14 @@ impl ConfusionCounts {
 }
 
 /// The printed rows of an experiment, and the columns that the rows of one line share.
-struct PrintedRows<'a> {
+struct RowsWithPrintedNumbers<'a> {
     committed: &'a CommittedResults,
     printed: Vec<&'a [String]>,
     /// The columns other than the methods.
     common: Vec<&'a str>,
 }
 
-impl<'a> PrintedRows<'a> {
+impl<'a> RowsWithPrintedNumbers<'a> {
     /// None without an axis of methods.
     fn from_committed(experiment: &'a Experiment, committed: &'a CommittedResults) -> Option<Self> {
         let methods = experiment.axes.iter().find(|axis| axis.is_bundle())?;

@@ -119,6 +119,8 @@ pub struct PaperVerdictCounts {
     pub same: usize,
     /// Of these, those inside an interval wider than the effect that matters.
     pub wide: usize,
+    /// The same of those that agree by a setting that we chose.
+    pub wide_with_settings: usize,
     /// Inside, where a setting was chosen by it.
     pub with_settings: usize,
     /// Outside, for a known reason, or no more often than by chance.
@@ -179,8 +181,13 @@ impl PaperVerdictCounts {
 
     fn add(&mut self, verdict: Option<NumberVerdict>, place: Option<&FindingVerdict>) {
         match (verdict, place) {
-            (Some(NumberVerdict::Agrees | NumberVerdict::Inconclusive), Some(FindingVerdict::SameWithSettings))
-            | (Some(NumberVerdict::Fitted), _) => self.with_settings += 1,
+            (Some(NumberVerdict::Inconclusive), Some(FindingVerdict::SameWithSettings)) => {
+                (self.with_settings, self.wide_with_settings) = (self.with_settings + 1, self.wide_with_settings + 1);
+            }
+            (Some(NumberVerdict::Agrees), Some(FindingVerdict::SameWithSettings))
+            | (Some(NumberVerdict::Fitted), _) => {
+                self.with_settings += 1;
+            }
             (Some(NumberVerdict::Agrees), _) => self.same += 1,
             // Inside, as are the numbers beside it.
             (Some(NumberVerdict::Inconclusive), Some(FindingVerdict::Same)) => {

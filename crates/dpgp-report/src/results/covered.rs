@@ -64,7 +64,7 @@ impl PaperCoverageSummary {
 
     /// The share of random numbers that lie outside the central 95 %.
     pub fn share_outside(&self) -> Option<f64> {
-        let outside = self.p_values.iter().filter(|p| **p < 0.05).count();
+        let outside = self.p_values.iter().filter(|p| **p <= 0.05).count();
         (!self.p_values.is_empty()).then(|| outside as f64 / self.p_values.len() as f64)
     }
 

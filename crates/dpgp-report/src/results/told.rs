@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::committed::{CommittedResults, ExperimentResults};
 use super::counts::{FindingVerdict, VerdictEvidence};
-use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_short};
+use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_four_digits};
 use dpgp_spec::{ClaimOwner, DeviationKind, NumberSelector, OwnValueSelector, PaperPageRow, has_labels};
 
 /// A row of the page.
@@ -101,7 +101,7 @@ impl<'a> PaperLookup<'a> {
         Self { examined }
     }
 
-    /// The row of a place.
+    /// Builds the row of a table, figure or statement, with its verdict.
     pub fn row(&self, row: &PaperPageRow) -> FindingRow {
         let numbers: Vec<PrintedNumber<'a>> =
             row.numbers.iter().flat_map(|chosen| self.printed_numbers(row, chosen)).collect();
@@ -115,7 +115,7 @@ impl<'a> PaperLookup<'a> {
             experiment: row.experiment.clone().unwrap_or_default(),
             says: row.says.clone(),
             ours: match &row.ours {
-                Some(ours) => self.fill_numbers(row, ours),
+                Some(ours) => self.fill_in_placeholders(row, ours),
                 None => summarise_results(&numbers, &claims),
             },
             data: row.data.clone().unwrap_or_else(|| self.same_data_text(row)),
@@ -159,8 +159,8 @@ impl<'a> PaperLookup<'a> {
         all.filter(is_meant).collect()
     }
 
-    /// A text with the numbers that it names.
-    fn fill_numbers(&self, row: &PaperPageRow, text: &str) -> String {
+    /// Replaces each `{name}` in a text by our number of this name, or by `?` if there is none.
+    fn fill_in_placeholders(&self, row: &PaperPageRow, text: &str) -> String {
         let named = row.values.iter();
         named.fold(text.to_owned(), |text, (name, chosen)| {
             let number = self.value(row, chosen).unwrap_or_else(|| "?".to_owned());
@@ -180,7 +180,7 @@ impl<'a> PaperLookup<'a> {
         let number: f64 = text.parse().ok()?;
         Some(match chosen.decimals {
             Some(decimals) => format!("{number:.decimals$}"),
-            None => format_short(number),
+            None => format_four_digits(number),
         })
     }
 
@@ -242,7 +242,7 @@ fn summarise_results(numbers: &[PrintedNumber<'_>], claims: &[&ClaimOutcome]) ->
     let (zeros, others): (Vec<&PrintedNumber<'_>>, Vec<&PrintedNumber<'_>>) =
         numbers.iter().partition(|one| one.is_zero());
     if others.len() <= FEW {
-        parts.extend(others.iter().filter_map(|one| one_number(one)));
+        parts.extend(others.iter().filter_map(|one| format_single_number(one)));
     } else {
         parts.push(summarise_numbers(&others));
     }
@@ -252,7 +252,7 @@ fn summarise_results(numbers: &[PrintedNumber<'_>], claims: &[&ClaimOutcome]) ->
     }
     match claims {
         [] => {}
-        [one] => parts.extend(one_claim(one)),
+        [one] => parts.extend(format_claim_sides(one)),
         several => {
             let held = several.iter().filter(|claim| claim.outcome == ClaimOutcomeKind::Holds).count();
             parts.push(format!("{held} of {} tests hold", several.len()));
@@ -261,14 +261,14 @@ fn summarise_results(numbers: &[PrintedNumber<'_>], claims: &[&ClaimOutcome]) ->
     parts.join("; ")
 }
 
-fn one_number(one: &PrintedNumber<'_>) -> Option<String> {
+fn format_single_number(one: &PrintedNumber<'_>) -> Option<String> {
     let (value, spread) = (one.number("value")?, one.number("spread").filter(|spread| *spread > 0.0));
     if one.spread {
-        return spread.map(format_short);
+        return spread.map(format_four_digits);
     }
     Some(match spread {
-        Some(spread) => format!("{} ± {}", format_short(value), format_short(spread)),
-        None => format_short(value),
+        Some(spread) => format!("{} ± {}", format_four_digits(value), format_four_digits(spread)),
+        None => format_four_digits(value),
     })
 }
 
@@ -295,8 +295,8 @@ fn median(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { 0.5 * (sorted[middle - 1] + sorted[middle]) }
 }
 
-fn one_claim(claim: &ClaimOutcome) -> Option<String> {
-    Some(format!("{} against {}", format_short(claim.left?), format_short(claim.right?)))
+fn format_claim_sides(claim: &ClaimOutcome) -> Option<String> {
+    Some(format!("{} against {}", format_four_digits(claim.left?), format_four_digits(claim.right?)))
 }
 
 /// A table or figure of a paper, with the experiments that compute it.

@@ -9,7 +9,7 @@ use super::checks::PublishError;
 use super::committed::{CommittedResults, ExperimentResults, ResultsSource};
 use super::counts::PaperVerdictCounts;
 use super::told::{FindingRow, PaperArtefact, PaperLookup};
-use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, escape_markdown, format_short};
+use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, escape_markdown, format_four_digits};
 use dpgp_spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS, PaperCoverage, PaperPage};
 use dpgp_task::Experiment;
 
@@ -116,7 +116,7 @@ fn describe_row(committed: &CommittedResults, row: &[String]) -> String {
 }
 
 fn shorten_number(text: &str) -> String {
-    text.parse().map_or_else(|_| text.to_owned(), format_short)
+    text.parse().map_or_else(|_| text.to_owned(), format_four_digits)
 }
 
 /// The name of the page in a results folder.
@@ -140,7 +140,7 @@ const ARTEFACTS: &str = "\
 
 const COUNTS: &str = "\
 \n## Printed numbers, counted\n\n\
-A value and its spread count as two. In brackets: numbers with wide intervals; zeros that agree.\n\n\
+A value and its spread count as two. In brackets: of these, numbers whose interval is wider than the effect in question; zeros that agree.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot tell|separate: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
@@ -244,6 +244,7 @@ fn counts_line(PaperFindings { key, tally, .. }: &PaperFindings) -> String {
         entered,
         same,
         wide,
+        wide_with_settings,
         with_settings,
         with_reason,
         unknown,
@@ -253,10 +254,11 @@ fn counts_line(PaperFindings { key, tally, .. }: &PaperFindings) -> String {
         fitted_spreads,
         toy,
     } = tally;
-    let same = if *wide == 0 { same.to_string() } else { format!("{same} ({wide})") };
+    let of_these = |all: &usize, some: &usize| if *some == 0 { all.to_string() } else { format!("{all} ({some})") };
+    let (same, chosen) = (of_these(same, wide), of_these(with_settings, wide_with_settings));
     let zeros = if *zeros == 0 { "0".to_owned() } else { format!("{zeros} ({agreeing_zeros})") };
     format!(
-        "|{key}|{printed}|{entered}|{same}|{with_settings}|{with_reason}|{unknown}|{untold}|{zeros}|{fitted_spreads}|{toy}|\n"
+        "|{key}|{printed}|{entered}|{same}|{chosen}|{with_reason}|{unknown}|{untold}|{zeros}|{fitted_spreads}|{toy}|\n"
     )
 }
 

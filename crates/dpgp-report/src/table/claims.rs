@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compared::{ClaimQuantity, ComparedPair};
 use super::verdict::ReferenceComparison;
-use dpgp_number::text::format_short;
+use dpgp_number::text::format_four_digits;
 use dpgp_spec::{CellSelector, Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, UniformBaseline};
 use dpgp_task::MetricSummary;
 
@@ -63,10 +63,10 @@ impl ClaimOutcome {
     /// Where the decisive pair is, its numbers and their standard error, as in ` at epsilon = 1 (ours: 0.3 against 0.2, standard error 0.01)`.
     pub fn numbers_text(&self) -> String {
         let error = self.error.filter(|error| *error > 0.0);
-        let error = error.map(|error| format!(", standard error {}", format_short(error))).unwrap_or_default();
+        let error = error.map(|error| format!(", standard error {}", format_four_digits(error))).unwrap_or_default();
         let numbers = match (self.left, self.right) {
             (Some(left), Some(right)) => {
-                format!(" (ours: {} against {}{error})", format_short(left), format_short(right))
+                format!(" (ours: {} against {}{error})", format_four_digits(left), format_four_digits(right))
             }
             _ => String::new(),
         };
@@ -166,7 +166,7 @@ fn pair_sides<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(ComparedPa
         }
         ClaimRightSide::Cells(others) => {
             let right = rows.iter().filter(|one| {
-                claim.compares_with(&one.row.metric) && others.iter().any(|other| other.selects(one.labels))
+                claim.has_right_metric(&one.row.metric) && others.iter().any(|other| other.selects(one.labels))
             });
             let right = right.map(ClaimSide::from_row).flat_map(|one| subtract_rows(claim, one, other_minus, rows));
             let right: Vec<ClaimSide<'_>> = right.collect();
@@ -255,7 +255,7 @@ fn select_sides<'a>(
     selector: &'a CellSelector,
     rows: &'a [ClaimRow<'a>],
 ) -> impl Iterator<Item = ClaimSide<'a>> {
-    let selected = rows.iter().filter(|one| claim.is_about(&one.row.metric) && selector.selects(one.labels));
+    let selected = rows.iter().filter(|one| claim.has_left_metric(&one.row.metric) && selector.selects(one.labels));
     selected.map(ClaimSide::from_row)
 }
 

@@ -7,7 +7,7 @@ use csv::ReaderBuilder;
 
 use super::claims::ClaimOutcomeKind;
 use super::verdict::standard_error;
-use dpgp_spec::{ClaimRelation, FIXED_COLUMNS};
+use dpgp_spec::{ClaimRelation, FIXED_COLUMNS, SpreadKind};
 use dpgp_task::MetricSummary;
 
 /// Standard errors of a difference within which it may be chance.
@@ -127,7 +127,7 @@ impl ComparedPair {
 }
 
 /// The standard error of a row's mean, over replicates or over the folds of a single one.
-fn row_standard_error(row: &MetricSummary) -> f64 {
+pub(crate) fn row_standard_error(row: &MetricSummary) -> f64 {
     match row.replicates.len() {
         0 | 1 => standard_error(row.spread, row.spread_kind, row.repeats),
         _ => error_of_mean(&row.replicates),
@@ -243,6 +243,15 @@ impl RowPair {
         (value(self.before.as_ref()), value(self.after.as_ref()))
     }
 
+    /// How many standard errors of the difference the value after lies above the one before, as if both runs were independent; none
+    /// where a row is missing or an error is not known.
+    pub fn standardised_difference(&self) -> Option<f64> {
+        let [before, after] = [self.before.as_ref()?, self.after.as_ref()?].map(value_and_error);
+        let ((before, error_before), (after, error_after)) = (before?, after?);
+        let error = error_before.hypot(error_after);
+        (error > 0.0).then_some((after - before) / error)
+    }
+
     /// The differences of more than a relative `tolerance`.
     pub fn differences(&self, tolerance: f64) -> Vec<TableDifference> {
         match (&self.before, &self.after) {
@@ -251,6 +260,13 @@ impl RowPair {
             (None, _) => vec![row_difference(&self.key, "missing", "new")],
         }
     }
+}
+
+/// The value of a row and its standard error.
+fn value_and_error(row: &RowFields) -> Option<(f64, f64)> {
+    let number = |column: &str| row.get(column)?.parse::<f64>().ok();
+    let kind = SpreadKind::named(row.get("spread_kind")?)?;
+    Some((number("value")?, standard_error(number("spread"), kind, row.get("repeats")?.parse().ok()?)))
 }
 
 fn value(row: Option<&RowFields>) -> String {

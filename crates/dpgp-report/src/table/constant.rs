@@ -3,7 +3,7 @@
 use super::terminal::UNDEFINED;
 use crate::report::{Report, ReportRow};
 use dpgp_gp::jitter_effect_bound;
-use dpgp_number::text::format_short;
+use dpgp_number::text::format_four_digits;
 use dpgp_spec::SpreadKind;
 
 /// The metric that compares an error with that of a constant: `1 - MSE / MSE of the constant`.
@@ -65,9 +65,9 @@ pub(super) fn jitter_sentence(report: &Report<'_>) -> Option<String> {
     Some(format!(
         "Jitter of up to {} was added to a covariance matrix that is numerically singular (noise variance {}). \
          Predictions may differ from those of the model by up to {} of their size.",
-        format_short(jitter),
-        format_short(noise),
-        format_short(share)
+        format_four_digits(jitter),
+        format_four_digits(noise),
+        format_four_digits(share)
     ))
 }
 

@@ -41,7 +41,7 @@ fn values(row: &ReportRow) -> [String; 24] {
     let certificate = &row.row.certificate;
     let [published, authors, reference] = [&row.published, &row.authors, &row.reference].map(Option::as_ref);
     // The interval is that of the number that counts most.
-    let interval = row.reference_comparisons().next().and_then(|judged| judged.predictive);
+    let interval = row.reference_comparisons().next().and_then(|judged| judged.predictive.as_ref());
     let p_value = published.and_then(ReferenceComparison::p_value);
     [
         csv_cell(&row.row.metric).into_owned(),

@@ -5,11 +5,11 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::claims::{ClaimOutcome, ClaimOutcomeKind};
-use super::terminal::text_width;
+use super::terminal::{spread_legend, text_width};
 use super::verdict::NumberVerdict;
 use crate::grade::{GradedNumber, TableGrade};
 use crate::report::{Report, ReportRow, label_with_axis};
-use dpgp_number::text::format_short;
+use dpgp_number::text::format_four_digits;
 use dpgp_spec::{ClaimOwner, DeviationKind, ReferenceValue};
 use dpgp_task::Experiment;
 
@@ -40,7 +40,12 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
         guarantee_line(&distinct(guarantees.into_iter())),
         exceptions_line(&exceptions),
     ];
-    let table = TerminalTable { experiment: report.experiment, items: &select_numbers(report), whose: "ours" };
+    let table = TerminalTable {
+        experiment: report.experiment,
+        items: &select_numbers(report),
+        whose: "ours",
+        spread: spread_legend(report),
+    };
     let mut lines: Vec<String> = lines.into_iter().flatten().collect();
     let differs = judged.iter().any(|item| item.verdict == NumberVerdict::Differs);
     let mut text = assemble_screen(&table, lines.clone(), notes);
@@ -62,7 +67,7 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
 pub fn first_screen_graded(experiment: &Experiment, graded: &TableGrade, notes: &[String]) -> String {
     let items: Vec<ComparedNumber> = graded.numbers.iter().map(ComparedNumber::from_graded).collect();
     let lines = [agreement_line(&items, "theirs"), claims_line(&graded.claims)];
-    let table = TerminalTable { experiment, items: &items, whose: "theirs" };
+    let table = TerminalTable { experiment, items: &items, whose: "theirs", spread: None };
     assemble_screen(&table, lines.into_iter().flatten().collect(), notes)
 }
 
@@ -70,10 +75,15 @@ fn assemble_screen(table: &TerminalTable<'_>, lines: Vec<String>, notes: &[Strin
     let width = text_width().unwrap_or(80).min(100);
     let experiment = table.experiment;
     let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
-    if let [only] = distinct(table.items.iter().map(ComparedNumber::metric))[..] {
-        text.push_str(&format!(" {only}\n"));
+    let shown = table.text(width);
+    let spread = table.spread.as_deref().filter(|_| shown.contains('±'));
+    match (&distinct(table.items.iter().map(ComparedNumber::metric))[..], spread) {
+        ([only], Some(spread)) => text.push_str(&wrapped(&format!(" {only} ({spread})"), width, 2)),
+        ([only], None) => text.push_str(&format!(" {only}\n")),
+        (_, Some(spread)) => text.push_str(&wrapped(&format!(" {spread}"), width, 2)),
+        (_, None) => {}
     }
-    text.push_str(&table.text(width));
+    text.push_str(&shown);
     if !lines.is_empty() {
         text.push('\n');
     }
@@ -124,7 +134,7 @@ impl ComparedNumber {
     fn format_number(&self, form: NumberDetail) -> String {
         let Some(value) = self.value else { return "undefined".to_owned() };
         let decimals = self.printed.as_ref().map(decimals);
-        let text = |x: f64| decimals.map_or_else(|| format_short(x), |decimals| format!("{x:.decimals$}"));
+        let text = |x: f64| decimals.map_or_else(|| format_four_digits(x), |decimals| format!("{x:.decimals$}"));
         match self.spread.filter(|_| form != NumberDetail::Marks) {
             Some(spread) => format!("{} ± {}", text(value), text(spread)),
             None => text(value),
@@ -172,6 +182,8 @@ struct TerminalTable<'a> {
     experiment: &'a Experiment,
     items: &'a [ComparedNumber],
     whose: &'static str,
+    /// What `±` means; none without spreads.
+    spread: Option<String>,
 }
 
 impl TerminalTable<'_> {

@@ -13,7 +13,7 @@ use dpgp_run::Provenance;
 use dpgp_spec::{BestDirection, DeviationKind, TableLayout};
 
 /// The warning above exact numbers that were computed from the user's own rows.
-pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed from the rows without noise. Do not \
+pub const NOT_PRIVATE: &str = "These numbers are not private: errors are computed from the exact rows, and seeded noise can be subtracted. Do not \
     publish them. To publish results, use `dpgp predict` or `dpgp sum --release`.";
 
 /// The table, how many targets were clipped, the claims and the deviations as Markdown.

@@ -13,10 +13,11 @@ mod terminal;
 pub(super) mod verdict;
 
 pub use claims::{ClaimOutcome, ClaimOutcomeKind};
+pub(crate) use compared::row_standard_error;
 pub use compared::{RowPair, TableDifference, compare_tables, pair_rows};
 pub use csv::table_csv;
 pub(super) use csv::{claims_csv, read_claims};
-pub use dpgp_number::text::{format_exact, format_short};
+pub use dpgp_number::text::{format_exact, format_four_digits};
 pub use first_screen::{first_screen, first_screen_graded};
 pub(super) use markdown::escape_markdown;
 pub use markdown::{NOT_PRIVATE, table_markdown};

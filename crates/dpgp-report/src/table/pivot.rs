@@ -9,7 +9,7 @@ use super::terminal::{UNDEFINED, plain_table, text_width, with_spread, wrap_pros
 use crate::report::label_with_axis;
 use crate::results::CommittedResults;
 use dpgp_data::csv_cell;
-use dpgp_number::text::format_short;
+use dpgp_number::text::format_four_digits;
 use dpgp_spec::{Axis, SpreadKind, TableLayout};
 use dpgp_task::Experiment;
 
@@ -130,11 +130,11 @@ fn format_value(value: f64, spread: Option<f64>) -> String {
             let rounded: f64 = format!("{spread:.1e}").parse().unwrap_or(spread);
             let digits = (1.0 - rounded.log10().floor()).max(0.0) as usize;
             if digits > MOST_DECIMALS {
-                return with_spread(format_short(value), Some(format_short(spread)));
+                return with_spread(format_four_digits(value), Some(format_four_digits(spread)));
             }
             with_spread(format!("{value:.digits$}"), Some(format!("{spread:.digits$}")))
         }
-        _ => format_short(value),
+        _ => format_four_digits(value),
     }
 }
 

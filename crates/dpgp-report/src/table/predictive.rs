@@ -7,6 +7,9 @@ use super::verdict::NumberVerdict;
 /// The share of runs beyond each end of an interval.
 const TAIL: f64 = 0.025;
 
+/// The relative size of the last bits of a decimal number, which do not count.
+const LAST_BITS: f64 = 1e-12;
+
 /// The interval for the number of another run, from all our replicates.
 ///
 /// With replicates `x_1 .. x_R` of mean m and standard deviation s, the mean of k more runs lies within
@@ -22,7 +25,7 @@ const TAIL: f64 = 0.025;
 /// let interval = PredictiveInterval::from_replicates(&replicates, 1).widen_by_rounding(1.0);
 /// assert_eq!((interval.low, interval.high), (0.5, 39.5));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PredictiveInterval {
     /// Its lower end.
     pub low: f64,
@@ -31,6 +34,10 @@ pub struct PredictiveInterval {
     /// The centre and the standard deviation of a run around it, with the degrees of freedom; none if nothing is
     /// random.
     law: Option<RunDistribution>,
+    /// The replicates, from smallest to largest, if their order gives the interval; else empty.
+    ordered: Vec<f64>,
+    /// How far both ends were moved outwards.
+    slack: f64,
 }
 
 /// Student's distribution of another run.
@@ -42,21 +49,22 @@ struct RunDistribution {
 }
 
 impl PredictiveInterval {
-    /// The mean of so many more runs. A single replicate, or replicates that are all the same, give that number.
+    /// The interval for the mean of `runs` more runs. A single replicate, or equal replicates, give an interval of one point.
     pub fn from_replicates(replicates: &[f64], runs: u32) -> Self {
         let count = replicates.len() as f64;
         let centre = replicates.iter().sum::<f64>() / count;
         let spread = standard_deviation(replicates, centre);
         let exact = replicates.first().copied().unwrap_or(f64::NAN);
         if spread == 0.0 {
-            return Self { low: exact, high: exact, law: None };
+            return Self::from_bounds(exact, exact);
         }
         let law = RunDistribution::new(centre, spread, count, runs);
         let rank = (TAIL * (count + 1.0)).floor() as usize;
         if runs == 1 && rank >= 1 {
             let mut sorted = replicates.to_vec();
             sorted.sort_by(f64::total_cmp);
-            return Self { low: sorted[rank - 1], high: sorted[sorted.len() - rank], law: Some(law) };
+            let [low, high] = [sorted[rank - 1], sorted[sorted.len() - rank]];
+            return Self { low, high, law: Some(law), ordered: sorted, slack: 0.0 };
         }
         law.interval()
     }
@@ -71,18 +79,18 @@ impl PredictiveInterval {
 
     /// A given interval, without a law.
     pub fn from_bounds(low: f64, high: f64) -> Self {
-        Self { low, high, law: None }
+        Self { low, high, law: None, ordered: Vec::new(), slack: 0.0 }
     }
 
-    /// The standard deviation over `count` more runs: `(s' / s)^2` has the F distribution.
+    /// The interval for the standard deviation over `count` more runs: `(s' / s)^2` has the F distribution.
     pub fn for_spread(replicates: &[f64], count: u32) -> Self {
         let freedom = replicates.len() as f64 - 1.0;
         let spread = standard_deviation(replicates, replicates.iter().sum::<f64>() / replicates.len() as f64);
         let Ok(ratio) = FisherSnedecor::new(f64::from(count) - 1.0, freedom) else {
-            return Self { low: 0.0, high: f64::INFINITY, law: None };
+            return Self::from_bounds(0.0, f64::INFINITY);
         };
         let [low, high] = [TAIL, 1.0 - TAIL].map(|share| spread * ratio.inverse_cdf(share).sqrt());
-        Self { low, high, law: None }
+        Self::from_bounds(low, high)
     }
 
     /// The same where a number is rounded to a unit.
@@ -94,26 +102,35 @@ impl PredictiveInterval {
     /// The same where a number is read with an error, or a formula is only approximate.
     #[must_use]
     pub fn widened(self, by: f64) -> Self {
-        Self { low: self.low - by, high: self.high + by, ..self }
+        Self { low: self.low - by, high: self.high + by, slack: self.slack + by, ..self }
     }
 
     /// The same in other units; without a law.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
-        Self { low: by * self.low, high: by * self.high, law: None }
+        Self::from_bounds(by * self.low, by * self.high)
     }
 
     /// Whether a number may be one of these runs. The last bits of a decimal number do not count.
     pub fn contains(&self, value: f64) -> bool {
-        let least = 1e-12 * value.abs();
+        let least = LAST_BITS * value.abs();
         (self.low - least..=self.high + least).contains(&value)
     }
 
-    /// The share of runs that lie farther out than a number, by Student's distribution also where the interval is that of the order;
-    /// none if nothing is random.
+    /// The p-value of a number as one more run; none if nothing is random. It is at most .05 if the number is outside the interval.
+    ///
+    /// By Student's distribution, or where the order gives the interval, by the places that the number may take in it: with `a` replicates
+    /// at most as large and `b` at least as large, `2 (1 + min(a, b)) / (R + 1)` has at most the probability p of being at most p.
     pub fn p_value(&self, value: f64) -> Option<f64> {
         let RunDistribution { centre, scale, freedom } = self.law?;
-        Some(2.0 * student(freedom)?.cdf(-((value - centre) / scale).abs()))
+        if self.ordered.is_empty() {
+            return Some(2.0 * student(freedom)?.cdf(-((value - centre) / scale).abs()));
+        }
+        let reach = self.slack + LAST_BITS * value.abs();
+        let below = self.ordered.iter().filter(|run| **run <= value + reach).count();
+        let above = self.ordered.iter().filter(|run| **run >= value - reach).count();
+        let places = 2.0 * (1 + below.min(above)) as f64;
+        Some((places / (self.ordered.len() + 1) as f64).min(1.0))
     }
 
     /// The distance of the centre above a number, in standard deviations of a run; none if nothing is random.
@@ -138,7 +155,8 @@ impl RunDistribution {
 
     fn interval(self) -> PredictiveInterval {
         let reach = self.scale * student(self.freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - TAIL));
-        PredictiveInterval { low: self.centre - reach, high: self.centre + reach, law: Some(self) }
+        let [low, high] = [self.centre - reach, self.centre + reach];
+        PredictiveInterval { low, high, law: Some(self), ordered: Vec::new(), slack: 0.0 }
     }
 }
 
@@ -205,6 +223,18 @@ mod tests {
         }
     }
 
+    /// Of 39 runs, a number beyond all of them takes one of the two last of 40 places. Rounding moves the ends.
+    #[test]
+    fn the_order_gives_both_interval_and_p_value() {
+        let replicates: Vec<f64> = (1..=39).map(|run| f64::from(run * run)).collect();
+        let interval = PredictiveInterval::from_replicates(&replicates, 1).widen_by_rounding(1.0);
+        for (value, inside, p) in
+            [(0.4, false, 0.05), (0.5, true, 0.1), (1521.6, false, 0.05), (4.0, true, 0.15), (400.0, true, 1.0)]
+        {
+            assert_eq!((interval.contains(value), interval.p_value(value)), (inside, Some(p)), "{value}");
+        }
+    }
+
     /// From a table of the F distribution: the quantile .975 with 4 and 9 degrees of freedom is 4.718.
     #[test]
     fn spreads_have_the_f_distribution() {
@@ -217,7 +247,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_is_too_wide_tells_nothing() {
-        let interval = PredictiveInterval { low: 9.0, high: 11.0, law: None };
+        let interval = PredictiveInterval::from_bounds(9.0, 11.0);
         for (value, effect, expected) in [
             (10.0, None, NumberVerdict::Agrees),
             (10.0, Some(2.0), NumberVerdict::Agrees),

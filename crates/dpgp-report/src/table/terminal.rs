@@ -15,7 +15,7 @@ use super::predictive::PredictiveInterval;
 use super::verdict::{NumberVerdict, ReferenceComparison};
 use crate::report::{Report, ReportRow};
 use dpgp_data::escape_hidden_line;
-use dpgp_number::text::{format_exact, format_short};
+use dpgp_number::text::{format_exact, format_four_digits};
 use dpgp_spec::{ClaimOwner, ReferenceValue, SpreadKind};
 
 /// The headings after the axes.
@@ -99,8 +99,10 @@ fn text_below_table(report: &Report<'_>, lines: &TableLines) -> String {
         .for_each(|said| text.push_str(&format!("{}\n", escape_hidden_line(said))));
     match jitter_sentence(report) {
         Some(shows) => text.push_str(&format!("{shows}\n")),
-        None if report.jitter() > 0.0 => text
-            .push_str(&format!("jitter of up to {} was added to a covariance matrix\n", format_short(report.jitter()))),
+        None if report.jitter() > 0.0 => text.push_str(&format!(
+            "jitter of up to {} was added to a covariance matrix\n",
+            format_four_digits(report.jitter())
+        )),
         None => {}
     }
     if report.experiment.left_out > 0 {
@@ -134,7 +136,7 @@ pub(super) fn outcome_text(claim: &ClaimOutcome) -> String {
 /// The cells of a row under the headings after the axes.
 pub(super) fn cells(row: &ReportRow) -> [String; 11] {
     let certificate = &row.row.certificate;
-    let interval = row.reference_comparisons().next().and_then(|judged| judged.predictive);
+    let interval = row.reference_comparisons().next().and_then(|judged| judged.predictive.as_ref());
     let others = [("authors", &row.authors), ("reference", &row.reference)];
     let others = others.into_iter().filter_map(|(whose, judged)| Some(reference_text(whose, judged.as_ref()?)));
     [
@@ -142,13 +144,15 @@ pub(super) fn cells(row: &ReportRow) -> [String; 11] {
         row.row.metric.clone(),
         format_own_value(row),
         interval
-            .map(|PredictiveInterval { low, high, .. }| format!("{} to {}", format_short(low), format_short(high)))
+            .map(|PredictiveInterval { low, high, .. }| {
+                format!("{} to {}", format_four_digits(*low), format_four_digits(*high))
+            })
             .unwrap_or_default(),
         row.published.as_ref().map(|judged| format_printed(&judged.counterpart)).unwrap_or_default(),
         row.published.as_ref().map(verdicts).unwrap_or_default(),
         others.collect::<Vec<String>>().join("; "),
-        certificate.delta_exact.map(format_short).unwrap_or_default(),
-        certificate.gap.map(format_short).unwrap_or_default(),
+        certificate.delta_exact.map(format_four_digits).unwrap_or_default(),
+        certificate.gap.map(format_four_digits).unwrap_or_default(),
         row.published
             .as_ref()
             .and_then(|judged| judged.ratio(row.row.value))
@@ -170,7 +174,7 @@ pub(super) const UNDEFINED: &str = "-";
 pub(super) fn format_own_value(row: &ReportRow) -> String {
     match row.row.undefined {
         Some(_) => UNDEFINED.to_owned(),
-        None => with_spread(format_short(row.row.value), row.row.spread.map(format_short)),
+        None => with_spread(format_four_digits(row.row.value), row.row.spread.map(format_four_digits)),
     }
 }
 
@@ -226,8 +230,8 @@ fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
     Some(format!(
         "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies \
          faster than the lengthscales allow. Try shorter ones; until then `difference` does not measure the cost of privacy.",
-        format_short(exactly.value),
-        format_short(private.value),
+        format_four_digits(exactly.value),
+        format_four_digits(private.value),
         format_exact(private.epsilon),
     ))
 }

@@ -84,7 +84,7 @@ impl ReferenceComparison {
     /// Judges a number by the replicates of a row.
     pub fn new(row: &MetricSummary, counterpart: &ReferenceValue, conditions: ComparisonConditions) -> Self {
         let predictive = predictive(row, counterpart);
-        let verdict = verdict_from_interval(predictive, counterpart, conditions);
+        let verdict = verdict_from_interval(predictive.as_ref(), counterpart, conditions);
         let spread = counterpart.spread.and_then(|spread| {
             let interval = spread_interval(row, counterpart)?.widen_by_rounding(counterpart.precision);
             // No setting was chosen so that a spread fits.
@@ -101,7 +101,7 @@ impl ReferenceComparison {
     pub fn p_value(&self) -> Option<f64> {
         match (self.verdict, &self.counterpart.fitted) {
             (NumberVerdict::StandIn | NumberVerdict::None, _) | (_, Some(_)) => None,
-            _ => self.predictive?.p_value(self.counterpart.value),
+            _ => self.predictive.as_ref()?.p_value(self.counterpart.value),
         }
     }
 
@@ -116,14 +116,14 @@ impl ReferenceComparison {
     pub fn z(&self) -> Option<f64> {
         match self.verdict {
             NumberVerdict::StandIn | NumberVerdict::None => None,
-            _ => self.predictive?.z(self.counterpart.value),
+            _ => self.predictive.as_ref()?.z(self.counterpart.value),
         }
     }
 }
 
 /// The verdict on a number from the interval of another run, if that is known.
 pub fn verdict_from_interval(
-    interval: Option<PredictiveInterval>,
+    interval: Option<&PredictiveInterval>,
     counterpart: &ReferenceValue,
     conditions: ComparisonConditions,
 ) -> NumberVerdict {

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use std::{fmt, fs};
 
 use super::ResultKey;
-use dpgp_fs::{folder_of, temporary_file};
+use dpgp_fs::{parent_or_current_folder, temporary_file};
 
 /// Content of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fn checksum(kind: &str, key: &str, json: &str) -> u32 {
     hasher.finalize()
 }
 
-/// Outcome of reading a segment.
+/// How far a segment could be read, and how many damaged lines were skipped.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SegmentReadOutcome {
     /// Bytes up to the end of the last line that ends.
@@ -131,7 +131,7 @@ pub(super) struct SegmentStamp {
 }
 
 impl SegmentStamp {
-    /// Of an open file; none if the system does not tell.
+    /// Takes size and modification time from metadata; none if the system does not report the time.
     pub fn from_metadata(found: &fs::Metadata) -> Option<Self> {
         let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let (seconds, nanoseconds) = (modified.as_secs(), modified.subsec_nanos());
@@ -160,13 +160,13 @@ pub(super) fn write_index(segment: &Path, stamp: SegmentStamp, lines: &[IndexLin
     if stamp.size < LEAST {
         return;
     }
-    let Ok(mut file) = temporary_file(folder_of(segment), 0o600) else { return };
+    let Ok(mut file) = temporary_file(parent_or_current_folder(segment), 0o600) else { return };
     if file.write_all(&encode_index(stamp, lines)).is_ok() {
         let _ = file.persist(index_path(segment));
     }
 }
 
-/// Deletes the index of a segment that is not what it says.
+/// Deletes the index of a segment, because it does not match the segment.
 pub(super) fn delete_index(segment: &Path) {
     let _ = fs::remove_file(index_path(segment));
 }

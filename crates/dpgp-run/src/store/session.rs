@@ -28,7 +28,8 @@ pub(super) struct OpenSegment {
 /// A line that was written: its key, its offset and its length.
 pub(super) type WrittenLine = (LineKind, ResultKey, u64, usize);
 
-/// One run's way into the store. Every result is on disk before [`WriteSession::append`] returns.
+/// Appends the results of one run to the store. When [`WriteSession::append`] returns, a result survives the death of the process.
+/// A power cut can lose it, because the file is written but not synced.
 #[derive(Debug)]
 pub struct WriteSession {
     directory: PathBuf,
@@ -53,7 +54,7 @@ impl WriteSession {
         (self.header, self.state.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Says in the store that this run took place, even if nothing was left to compute.
+    /// Writes the header of this run to the store, even if nothing is left to compute.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -92,7 +93,7 @@ impl WriteSession {
         Ok(())
     }
 
-    /// All lines in one write: a reader sees all of them, or a last one that is cut off.
+    /// Appends all lines with one write call, so that a process that dies leaves at most a cut-off last line.
     fn write(&self, state: &mut SessionState, lines: &[(LineKind, ResultKey, String)]) -> Result<(), StoreError> {
         let SessionState { segment: Some(segment), written, .. } = state else { return Ok(()) };
         let mut text = String::new();

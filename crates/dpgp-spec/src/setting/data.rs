@@ -37,8 +37,8 @@ pub struct DataSetting {
     /// Only rows that pass all of these are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
-    /// The column, of text or numbers, that identifies the person of each row: the guarantee is then about all rows of one person
-    /// together.
+    /// The column, of text or numbers, that identifies the person of each row: the guarantee then covers all rows of one
+    /// person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
     /// The maximum number of rows used per person, a public number; the noise grows with it. Further rows are left out.
@@ -103,7 +103,7 @@ impl DataSetting {
     }
 
     /// The rows that a replicate works on, of as many as the data hold.
-    pub fn rows_drawn(&self, held: usize) -> usize {
+    pub fn drawn_row_count(&self, held: usize) -> usize {
         match (&self.source, &self.draw) {
             (SourceSetting::Synthetic(setting), _) => setting.rows(),
             (_, None) => held,

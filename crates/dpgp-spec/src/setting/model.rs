@@ -59,7 +59,7 @@ impl ModelSetting {
 
     /// Checks the numbers, for data with this number of inputs.
     pub(super) fn check(&self, inputs: usize) -> CheckResult {
-        self.kernel_fits(inputs)?;
+        self.check_kernel_inputs(inputs)?;
         match &self.sparse {
             None => Ok(()),
             Some(SparseSetting::Fitc { inducing }) => inducing.check("model.sparse.fitc", inputs),
@@ -68,7 +68,7 @@ impl ModelSetting {
     }
 
     /// Fails unless the kernel fits this number of inputs.
-    fn kernel_fits(&self, inputs: usize) -> CheckResult {
+    fn check_kernel_inputs(&self, inputs: usize) -> CheckResult {
         let Err(KernelKeyError { key, reason }) = self.kernel.check_input_count(inputs) else {
             return Ok(());
         };
@@ -303,16 +303,16 @@ impl NormaliseSetting {
     }
 
     /// The same where it is more than a change, but for the rounding of a difference.
-    pub fn width_beyond(&self, change: f64) -> Option<f64> {
+    pub fn target_width_if_above(&self, change: f64) -> Option<f64> {
         self.width().filter(|width| change < width * (1.0 - 1e-12))
     }
 
     /// The same as the bounds were written: each of the two is rounded to a double, which for time stamps in nanoseconds is a
     /// step of hundreds.
-    pub(super) fn written_width_beyond(&self, change: f64) -> Option<f64> {
+    pub(super) fn target_width_if_clearly_above(&self, change: f64) -> Option<f64> {
         let (Self::Bounds { low, high, .. } | Self::Standardised { low, high }) = *self else { return None };
         let largest = low.get().abs().max(high.get().abs());
-        self.width_beyond(change).filter(|width| change < width - (largest.next_up() - largest))
+        self.target_width_if_above(change).filter(|width| change < width - (largest.next_up() - largest))
     }
 
     /// Whether targets are scaled by statistics of their own, which are private.

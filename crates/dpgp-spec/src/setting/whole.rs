@@ -100,7 +100,7 @@ pub struct PrivacySetting<M> {
     /// The most that one target can change, in units of the target; for mechanisms that protect targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Positive>,
-    /// Which values of one target the guarantee hides from each other. If the bounds on targets are wider than `change`, it must
+    /// Which values of one target the guarantee makes indistinguishable. If the bounds on targets are wider than `change`, it must
     /// be `"metric"`.
     #[serde(default, skip_serializing_if = "TargetChangeRelation::is_full")]
     pub relation: TargetChangeRelation,
@@ -111,7 +111,7 @@ pub struct PrivacySetting<M> {
     pub mechanism: M,
 }
 
-/// Which values of one target a guarantee hides from each other.
+/// Which values of one target a guarantee makes indistinguishable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetChangeRelation {
@@ -136,7 +136,7 @@ impl<M> PrivacySetting<M> {
     /// [`SpecProblem::NarrowChange`].
     fn check_change_width(&self, normalise: &NormaliseSetting) -> CheckResult {
         let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
-        match normalise.written_width_beyond(change) {
+        match normalise.target_width_if_clearly_above(change) {
             Some(width) if self.relation == TargetChangeRelation::Full => {
                 fail("privacy.change", SpecProblem::NarrowChange { change, width })
             }

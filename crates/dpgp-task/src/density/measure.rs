@@ -9,7 +9,7 @@ use crate::noise::PredictionNoise;
 use crate::sample::product_grid;
 use crate::summary::normal_matrix;
 use crate::{
-    AuditEvidence, AuditableCertificate, CellMeasurements, CountEstimates, DensityEstimate, DensityProcessSetting,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, CountEstimates, DensityEstimate, DensityProcessSetting,
     DensityTask, FigureFrame, MeasurableTask, Predictions, ReplicateJob, Sample, TargetGuarantee, TaskError,
     build_count_axes,
 };
@@ -133,8 +133,8 @@ impl DensitySharedState<'_> {
                 frames = self.figure_frames(&self.densities(&noisy_counts), &curve)?;
             }
         }
-        let certified = self.job.certify_with_evidence(guarantee.certificate, || {
-            vec![AuditEvidence::Counts {
+        let certified = self.job.certify_for_audit(guarantee.certificate, || {
+            vec![AuditedMechanism::Counts {
                 sd: guarantee.sd,
                 bins: model.bins().len(),
                 relation: model.relation(),
@@ -381,7 +381,7 @@ impl<'a> PrivateDensity<'a> {
         ]);
         self.block
             .job
-            .certify_with_evidence(certificate, || vec![self.noise.audit_evidence(target.noise_scale(), moved)])
+            .certify_for_audit(certificate, || vec![self.noise.audited_mechanism(target.noise_scale(), moved)])
     }
 }
 

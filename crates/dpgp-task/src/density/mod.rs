@@ -136,8 +136,8 @@ impl DensityTask {
                 let (path, by) = ("privacy.mechanism.histogram", "data.person");
                 // A unit of a count that lets its row pass a filter brings all others of the row with it.
                 if setting.data.filters_by_target() && histogram.most_per_row.is_none() {
-                    let why = "a filter on the counted column keeps or drops all that a row counts, so one record could change many \
-                               counts; filter by another column, or set most_per_row, and a row is the record";
+                    let why = "a filter on the counted column keeps or drops all records of a row, so one record could change many \
+                               counts; filter by another column, or set most_per_row to protect whole rows";
                     fail("data.filter", SpecProblem::Shape(why.to_owned()))
                 } else if unbounded && !setting.data.counts_each_row() {
                     fail(path, SpecProblem::MissingKey { key: "most_per_row", by })
@@ -177,7 +177,7 @@ impl TaskRequirements for DensityTask {
         if matches!(self.estimate, DensityEstimate::Denoised {}) {
             let axes = build_count_axes(&setting.data.inputs, &setting.data.encode, &self.bins);
             if !self.test.is_empty() {
-                let why = "is for densities; estimate.denoised is compared with the exact counts of `bins`";
+                let why = "applies only to densities; estimate.denoised is compared with the exact counts of `bins`";
                 return fail(&format!("{path}.test"), SpecProblem::Shape(why.to_owned()));
             }
             axes.map(|_| ()).or_else(|why| fail(&format!("{path}.bins"), SpecProblem::Shape(why.to_owned())))?;

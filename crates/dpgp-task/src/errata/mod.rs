@@ -223,7 +223,7 @@ fn example_folds() -> Result<[FoldColumns; 2], TaskError> {
 }
 
 /// The greatest change of the clipped sum of squares when one target goes from 0 to 2, over all others at 0 or 2.
-fn selection_sensitivity() -> Result<ErratumNumbers, TaskError> {
+fn compute_selection_sensitivity_erratum() -> Result<ErratumNumbers, TaskError> {
     let folds = example_folds()?;
     let mut map = DMatrix::from_diagonal_element(14, 14, -1.0);
     map.view_mut((4, 0), (10, 4)).copy_from(&folds[0].columns);
@@ -249,7 +249,7 @@ fn selection_sensitivity() -> Result<ErratumNumbers, TaskError> {
 fn largest_fold_dropped() -> Result<ErratumNumbers, TaskError> {
     let change = 0.1;
     let claimed = sse_sensitivity(SseSensitivityRule::LargestDropped, &example_folds()?, 14, change);
-    let ErratumNumbers { found, corrected, .. } = selection_sensitivity()?;
+    let ErratumNumbers { found, corrected, .. } = compute_selection_sensitivity_erratum()?;
     let scale = (change / CHANGE).powi(2);
     Ok(ErratumNumbers::upper_bound_claim(claimed, scale * found, scale * corrected))
 }

@@ -18,7 +18,7 @@ use dpgp_cloaking::{
 };
 use dpgp_data::suggest::closest;
 use dpgp_gp::kernel::{ExponentiatedQuadratic, Interval};
-use dpgp_gp::variational::{DirichletLabels, FeatureNormBound, Regularisation, covariance_norm_bound};
+use dpgp_gp::variational::{DirichletLabels, FeatureNormBound, Regularisation, squared_kernel_vector_norm_bound};
 use dpgp_gp::{
     PredictionMap, exact_prediction_map, exact_representer, fitc_prediction_map, fitc_representer, logistic,
 };
@@ -32,16 +32,16 @@ use dpgp_spec::setting::{NormaliseSetting, PrivateCentreSetting};
 type ErratumComputation = fn() -> Result<ErratumNumbers, TaskError>;
 
 const REGISTRY: [(&str, ErratumComputation); 41] = [
-    ("row-norm", row_norm),
+    ("row-norm", compute_row_norm_erratum),
     ("inducing-gain", inducing_gain),
     ("density-change", || Ok(density_change())),
     ("large-epsilon", || Ok(large_epsilon())),
-    ("noise-constant", || Ok(noise_constant())),
-    ("kernel-scale", || Ok(kernel_scale())),
-    ("private-normalisation", || Ok(private_normalisation())),
+    ("noise-constant", || Ok(compute_noise_constant_erratum())),
+    ("kernel-scale", || Ok(compute_kernel_scale_erratum())),
+    ("private-normalisation", || Ok(compute_private_normalisation_erratum())),
     ("variance-for-deviation", || Ok(variance_for_deviation())),
     ("dual-direction", || Ok(dual_direction())),
-    ("selection-sensitivity", super::selection_sensitivity),
+    ("selection-sensitivity", super::compute_selection_sensitivity_erratum),
     ("ascending-sort", super::ascending_sort),
     ("sum-twice", super::double_counted_sum),
     ("toy-clip", super::toy_clip),
@@ -50,28 +50,28 @@ const REGISTRY: [(&str, ErratumComputation); 41] = [
     ("weighted-sum", || Ok(super::weighted_sum())),
     ("mean-of-all", || Ok(super::mean_printed_error())),
     ("lowest-error", || Ok(super::lowest_error())),
-    ("dropped-directions", dropped_directions),
+    ("dropped-directions", compute_dropped_directions_erratum),
     ("rank-tolerance", rank_tolerance),
     ("gradient-scheme", gradient_scheme),
     ("square-cloak", square_cloak),
     ("curvature-sign", || Ok(curvature_sign())),
-    ("latent-mean", || Ok(latent_mean())),
-    ("sums-sensitivity", || Ok(sums_sensitivity())),
-    ("feature-bound", || Ok(feature_bound())),
+    ("latent-mean", || Ok(compute_latent_mean_erratum())),
+    ("sums-sensitivity", || Ok(compute_sums_sensitivity_erratum())),
+    ("feature-bound", || Ok(compute_feature_bound_erratum())),
     ("separated-bound", || Ok(separated_bound())),
     ("regularisation", || Ok(regularisation())),
-    ("correction-covariance", || Ok(correction_covariance())),
+    ("correction-covariance", || Ok(compute_correction_covariance_erratum())),
     ("zcdp-conversion", || Ok(zcdp_conversion())),
-    ("dirichlet-variance", || Ok(dirichlet_variance())),
+    ("dirichlet-variance", || Ok(compute_dirichlet_variance_erratum())),
     ("label-variance", || Ok(label_variance())),
-    ("heteroscedastic-noise", || Ok(heteroscedastic_noise())),
-    ("refusal-test", || Ok(refusal_test())),
+    ("heteroscedastic-noise", || Ok(compute_heteroscedastic_noise_erratum())),
+    ("refusal-test", || Ok(compute_refusal_test_erratum())),
     ("sums-dimension", || Ok(sums_dimension())),
     ("epsilon-per-step", epsilon_per_step),
     ("repeated-records", || Ok(repeated_records())),
     ("looseness", composition_looseness),
     ("clipped-prior", || Ok(clipped_prior())),
-    ("squared-bound", || Ok(squared_bound())),
+    ("squared-bound", || Ok(compute_squared_bound_erratum())),
     ("worse-than-none", || Ok(binning_worse_than_mean())),
 ];
 
@@ -125,17 +125,17 @@ impl<'de> Deserialize<'de> for Erratum {
 }
 
 /// Equation 6 at (R_k, R_y, c) = (1, 3, 1), where the exact value is below it.
-pub(super) fn sums_sensitivity() -> ErratumNumbers {
+pub(super) fn compute_sums_sensitivity_erratum() -> ErratumNumbers {
     let bounds = RecordBounds { features: 1.0, target: 3.0 };
     let exact = SumsSensitivityRule::Exact.sensitivity(bounds, 1.0);
     ErratumNumbers::upper_bound_claim(SumsSensitivityRule::Published.sensitivity(bounds, 1.0), exact, exact)
 }
 
 /// `R_k^2` of Figure 1: nine inducing inputs on [-3, 3].
-pub(super) fn feature_bound() -> ErratumNumbers {
+pub(super) fn compute_feature_bound_erratum() -> ErratumNumbers {
     let points: Vec<f64> = (0..9).map(|i| -3.0 + 0.75 * f64::from(i)).collect();
     let printed = FeatureNormBound::PrintedLine.squared_norm_bound(9, 0.75, |d| (-0.5 * d * d).exp());
-    let supremum = covariance_norm_bound(&points, 1.0, Interval { low: -4.0, high: 4.0 });
+    let supremum = squared_kernel_vector_norm_bound(&points, 1.0, Interval { low: -4.0, high: 4.0 });
     ErratumNumbers::upper_bound_claim(printed, supremum, supremum)
 }
 
@@ -143,7 +143,7 @@ pub(super) fn feature_bound() -> ErratumNumbers {
 pub(super) fn separated_bound() -> ErratumNumbers {
     let points: Vec<f64> = (0..7).map(|i| 0.4 * f64::from(i)).collect();
     let printed = FeatureNormBound::Separated.squared_norm_bound(49, 0.4, |d| (-0.5 * (d / 0.4).powi(2)).exp());
-    let side = covariance_norm_bound(&points, 0.4, Interval { low: 0.0, high: 2.4 });
+    let side = squared_kernel_vector_norm_bound(&points, 0.4, Interval { low: 0.0, high: 2.4 });
     ErratumNumbers::upper_bound_claim(printed, side * side, side * side)
 }
 
@@ -164,7 +164,7 @@ fn indefinite_probability(rule: Regularisation) -> f64 {
 
 /// The covariance of the two entries of `E_b w` for w = (1, 2), from the independent entries of the symmetric `E_b`: printed
 /// `diag(w o w) / 2` has none, `w w' / 2` has.
-pub(super) fn correction_covariance() -> ErratumNumbers {
+pub(super) fn compute_correction_covariance_erratum() -> ErratumNumbers {
     let w = [1.0, 2.0];
     // E w for each of the three independent entries at one standard deviation.
     let columns = [[w[0], 0.0], [0.0, w[1]], [w[1] * 0.5f64.sqrt(), w[0] * 0.5f64.sqrt()]];
@@ -179,7 +179,7 @@ pub(super) fn zcdp_conversion() -> ErratumNumbers {
 }
 
 /// The noise variance of the own class, which is the second of two: Equation 21 takes the alpha of the first class for it.
-pub(super) fn dirichlet_variance() -> ErratumNumbers {
+pub(super) fn compute_dirichlet_variance_erratum() -> ErratumNumbers {
     let [other, own] = DirichletLabels::new(0.01).variance;
     ErratumNumbers::equality_claim(other, own, own)
 }
@@ -196,7 +196,7 @@ pub(super) fn label_variance() -> ErratumNumbers {
 
 /// Records at x = 0 and x = 3 with targets 1 and -1, inducing inputs there, noise variances in [0.01, 0.04]: the true delta at
 /// (1, 1e-5) of noise by either factor when one replaces the other at the least variance.
-pub(super) fn heteroscedastic_noise() -> ErratumNumbers {
+pub(super) fn compute_heteroscedastic_noise_erratum() -> ErratumNumbers {
     let far = (-4.5f64).exp();
     let [k, l] = [[1.0, far], [far, 1.0]].map(|pair| DVector::from_column_slice(&pair));
     let sums = (&k + &l).norm_squared() + (&k * k.transpose() - &l * l.transpose()).norm_squared();
@@ -209,7 +209,7 @@ pub(super) fn heteroscedastic_noise() -> ErratumNumbers {
 
 /// The log-likelihood of 1024 rows by their own model at sigma = 0.1, in sum, against the greatest of one row that it is tested by;
 /// at last its mean.
-pub(super) fn refusal_test() -> ErratumNumbers {
+pub(super) fn compute_refusal_test_erratum() -> ErratumNumbers {
     let greatest = -0.5 * std::f64::consts::TAU.ln() - 0.1f64.ln();
     let mean = greatest - 0.5;
     ErratumNumbers::upper_bound_claim(greatest, 1024.0 * mean, mean)
@@ -268,7 +268,7 @@ pub(super) fn clipped_prior() -> ErratumNumbers {
 }
 
 /// Noise that is scaled by `c' M^-1 c` = 1/4, the square of a sensitivity of 1/2: the true delta at (1, 0.01).
-pub(super) fn squared_bound() -> ErratumNumbers {
+pub(super) fn compute_squared_bound_erratum() -> ErratumNumbers {
     let (sensitivity, sigma) = (0.5f64, Calibration::Classic.sigma(1.0, 0.01));
     let factors = [sensitivity.powi(2), sensitivity];
     ErratumNumbers::gaussian_noise_claim(1.0, 0.01, factors.map(|factor| sigma * factor / sensitivity))
@@ -295,7 +295,7 @@ const BINNINGS: [[f64; 4]; 6] = [
 const RULES: [FunctionSensitivity; 2] = [FunctionSensitivity::Published, FunctionSensitivity::Exact];
 
 /// One training target and two inducing inputs beside it: it enters both rows of the weights.
-pub(super) fn row_norm() -> Result<ErratumNumbers, TaskError> {
+pub(super) fn compute_row_norm_erratum() -> Result<ErratumNumbers, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     let inducing = DMatrix::from_column_slice(2, 1, &[-0.5, 0.5]);
     let mean = fitc_representer(&kernel, 0.1, &inducing, &DMatrix::zeros(1, 1))?;
@@ -328,14 +328,14 @@ pub(super) fn large_epsilon() -> ErratumNumbers {
 }
 
 /// The standard deviation at (1, 0.01) by the text, and the least.
-pub(super) fn noise_constant() -> ErratumNumbers {
+pub(super) fn compute_noise_constant_erratum() -> ErratumNumbers {
     let [text, least] = [Calibration::Textbook, Calibration::Analytic].map(|c| c.sigma(1.0, 0.01));
     ErratumNumbers::upper_bound_claim(text, least, least)
 }
 
 /// The kernel `alpha exp(-r^2 / l^2)` over two unit intervals, alpha = 2 and l = 1: with alpha inside the integral and
 /// before it, and by quadrature (the midpoint rule).
-pub(super) fn kernel_scale() -> ErratumNumbers {
+pub(super) fn compute_kernel_scale_erratum() -> ErratumNumbers {
     let (alpha, steps) = (2.0, 400);
     let midpoints: Vec<f64> = (0..steps).map(|i| (f64::from(i) + 0.5) / f64::from(steps)).collect();
     let rows = midpoints.iter().map(|x| midpoints.iter().map(|y| (-(x - y).powi(2)).exp()).sum::<f64>());
@@ -344,7 +344,7 @@ pub(super) fn kernel_scale() -> ErratumNumbers {
 }
 
 /// Five heights, of which one moves by 100: how far the centre that all others are predicted around moves.
-pub(super) fn private_normalisation() -> ErratumNumbers {
+pub(super) fn compute_private_normalisation_erratum() -> ErratumNumbers {
     let clip = Some(Positive::constant(50.0));
     let setting = NormaliseSetting::Private { clip, centre: PrivateCentreSetting::Mean, scale: false };
     let [low, high] = [80.0, 180.0].map(|last| normalise(&[140.0, 145.0, 150.0, 155.0, last], &setting).centre);
@@ -384,7 +384,7 @@ pub(super) fn design_cloak(map: &PredictionMap, options: CloakingOptions) -> Res
 
 /// What a design at a rank tolerance of 1e-4 leaves unprotected of `C y`: any of it is seen without noise, and the delta is
 /// 1. With the projected mean the delta is that of the noise.
-pub(super) fn dropped_directions() -> Result<ErratumNumbers, TaskError> {
+pub(super) fn compute_dropped_directions_erratum() -> Result<ErratumNumbers, TaskError> {
     let map = height_by_age_map(&[])?;
     let cloak = design_cloak(&map, CloakingOptions { rank_tolerance: 1e-4, ..DESIGN })?;
     let bare = (map.columns() - cloak.released_mean_map()).amax();
@@ -460,7 +460,7 @@ pub(super) fn curvature_sign() -> ErratumNumbers {
 }
 
 /// One label with k = 1, after one step from zero: `k' K^-1 f` against `k' grad log p(y | f)`, which are the same at the mode.
-pub(super) fn latent_mean() -> ErratumNumbers {
+pub(super) fn compute_latent_mean_erratum() -> ErratumNumbers {
     let first = newton_step(0.0);
     let mode = (0..50).fold(0.0, |f, _| newton_step(f));
     ErratumNumbers::equality_claim(first, 1.0 - logistic(first), 1.0 - logistic(mode))

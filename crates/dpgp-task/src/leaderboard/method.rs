@@ -19,7 +19,7 @@ use crate::selection::LengthscaleChoice;
 use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
 use crate::summary::{mean, normal_vector};
 use crate::{
-    AuditEvidence, AuditableCertificate, LeaderboardTask, LengthscaleChoiceSetting, ReplicateJob, TargetGuarantee,
+    AuditableCertificate, AuditedMechanism, LeaderboardTask, LengthscaleChoiceSetting, ReplicateJob, TargetGuarantee,
     TaskError,
 };
 use dpgp_accounting::{Certificate, CertifiedMechanism, ReleaseKind};
@@ -139,9 +139,13 @@ impl PrivateRegression for MeanBaseline {
             return Ok(AuditableCertificate::without_claim());
         };
         let certificate = target.gaussian(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
-        job.certify_with_evidence(certificate, || {
+        job.certify_for_audit(certificate, || {
             let bins = vec![(self.rows, self.noise_sd(target))];
-            vec![AuditEvidence::Statistics { statistic: BinStatistic::Mean, bins, change: target.change / self.scale }]
+            vec![AuditedMechanism::Statistics {
+                statistic: BinStatistic::Mean,
+                bins,
+                change: target.change / self.scale,
+            }]
         })
     }
 
@@ -231,7 +235,7 @@ impl SelectedLengthscaleRegression {
         let choice =
             LengthscaleChoice::new(context.job, setting.to_selection_task(context.model), rows, context.scale)?;
         let KernelSetting::Eq(eq) = &context.model.kernel else {
-            return Err(TaskError::Missing { needed: "the kernel eq" });
+            return Err(TaskError::Missing { needed: "the `eq` kernel" });
         };
         let mut candidates = Vec::with_capacity(setting.lengthscales.len());
         for &lengthscale in &setting.lengthscales {
@@ -280,10 +284,10 @@ impl PrivateRegression for SelectedLengthscaleRegression {
         if !rest.is_private() {
             return Ok(AuditableCertificate::without_claim());
         }
-        let releases = self.candidates.iter().map(|candidate| candidate.audit_evidence(rest));
-        let releases = releases.collect::<Result<Vec<AuditEvidence>, TaskError>>()?;
-        job.certify_with_evidence(self.worst_certificate(rest)?.with_total_epsilon(cell.epsilon.get()), || {
-            let choice = self.choice.audit_evidence(rest, self.share * cell.epsilon.get());
+        let releases = self.candidates.iter().map(|candidate| candidate.audited_mechanism(rest));
+        let releases = releases.collect::<Result<Vec<AuditedMechanism>, TaskError>>()?;
+        job.certify_for_audit(self.worst_certificate(rest)?.with_total_epsilon(cell.epsilon.get()), || {
+            let choice = self.choice.audited_mechanism(rest, self.share * cell.epsilon.get());
             std::iter::once(choice).chain(releases).collect()
         })
     }
@@ -434,11 +438,11 @@ impl NoisyMeanRegression {
     }
 
     /// Samples of such a run.
-    pub fn audit_evidence(&self, target: TargetGuarantee) -> Result<AuditEvidence, TaskError> {
+    pub fn audited_mechanism(&self, target: TargetGuarantee) -> Result<AuditedMechanism, TaskError> {
         Ok(self
             .noises
             .noise_at_scale(target.noise_scale() / self.scale)?
-            .audit_evidence(target.noise_scale(), target.change))
+            .audited_mechanism(target.noise_scale(), target.change))
     }
 }
 
@@ -457,8 +461,8 @@ impl PrivateRegression for NoisyMeanRegression {
         if !target.is_private() {
             return Ok(AuditableCertificate::without_claim());
         }
-        let sampled = self.audit_evidence(target)?;
-        job.certify_with_evidence(self.certificate(target)?, || vec![sampled])
+        let sampled = self.audited_mechanism(target)?;
+        job.certify_for_audit(self.certificate(target)?, || vec![sampled])
     }
 
     fn jitter(&self) -> f64 {

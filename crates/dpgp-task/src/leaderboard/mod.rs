@@ -107,7 +107,7 @@ pub struct LengthscaleChoiceSetting {
     pub lengthscales: Vec<Positive>,
     /// The share of epsilon that the choice spends.
     pub share: Probability,
-    /// Folds of its cross-validation of the training rows.
+    /// The number of folds in its cross-validation on the training rows.
     pub folds: usize,
 }
 
@@ -155,7 +155,7 @@ impl LengthscaleChoiceSetting {
         match (setting.privacy.mechanism.downcast::<CloakingSetting>(), whole) {
             (Some(_), true) => cloaking_setting(&setting.privacy).map(drop),
             _ => {
-                let why = "needs mechanism.cloaking and an exact model with the kernel `eq`";
+                let why = "needs mechanism.cloaking and an exact model with the `eq` kernel";
                 fail(path, SpecProblem::Shape(why.to_owned()))
             }
         }

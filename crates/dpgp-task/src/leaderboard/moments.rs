@@ -10,14 +10,14 @@ use rand_pcg::Pcg64;
 use super::method::{LeaderboardContext, PrivateRegression};
 use super::{FoldPrediction, IntervalCalibrationSetting, MASS};
 use crate::cross_validation::FoldRows;
-use crate::{AuditEvidence, AuditableCertificate, ReplicateJob, Sample, TaskError};
+use crate::{AuditableCertificate, AuditedMechanism, ReplicateJob, Sample, TaskError};
 use dpgp_gp::PredictiveMixture;
 use dpgp_gp::sites::{
     FeatureSums, HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, fit_mixture_from_matrices,
 };
 use dpgp_mechanisms::{
-    DesignProblem, LEAST_SIGMA, MomentsAuditEvidence, MomentsDesign, MomentsModel, MomentsNoiseEvidence,
-    MomentsSetting, PrivacySetting, SimulatedMoments, moments_certificate, moments_reference, scale_to_unit_box,
+    AuditedMomentsNoise, AuditedWavesNoise, DesignProblem, LEAST_SIGMA, MomentsDesign, MomentsModel, MomentsSetting,
+    PrivacySetting, SimulatedMoments, moments_certificate, moments_reference, scale_to_unit_box,
 };
 use dpgp_stream::LatticeSums;
 
@@ -25,7 +25,7 @@ use dpgp_stream::LatticeSums;
 pub(super) struct MomentsRegression {
     grid: HyperparameterGrid,
     /// A release for each noise multiplier.
-    releases: Vec<PlannedMomentsRelease>,
+    releases: Vec<UnnoisedMomentsRelease>,
     calibration: Option<IntervalCalibration>,
     training: CalibrationRows,
     kernels: KernelMatrices,
@@ -51,7 +51,7 @@ impl MomentsRegression {
         let reference = moments_reference(context.model, setting, rows.targets.len())?;
         let inputs = scale_to_unit_box(&rows.inputs, &setting.domain);
         let calibration = context.task.calibrate.map(IntervalCalibration::new);
-        let mut releases: Vec<PlannedMomentsRelease> = Vec::new();
+        let mut releases: Vec<UnnoisedMomentsRelease> = Vec::new();
         for cell in context.job.cells {
             let sigma = moments_noise_multiplier(calibration, cell.noise_multiplier());
             if releases.iter().any(|release| release.sigma == sigma) {
@@ -61,7 +61,7 @@ impl MomentsRegression {
                 DesignProblem { reference: reference.clone(), sigma: sigma.max(LEAST_SIGMA), period: setting.period };
             let design =
                 context.job.known.designs.get_or_compute(&question, || question.solve_design().map(Arc::new))?;
-            releases.push(PlannedMomentsRelease {
+            releases.push(UnnoisedMomentsRelease {
                 sums: design.compute_moments(&inputs, &rows.targets),
                 features: design.site_features(reference.kernel.is_additive()),
                 sigma,
@@ -86,7 +86,7 @@ impl MomentsRegression {
         self.calibration.map_or(Vec::new(), |calibration| calibration.count_noise_sds(cell.noise_multiplier()))
     }
 
-    fn release_for_cell(&self, cell: &PrivacySetting) -> Result<&PlannedMomentsRelease, TaskError> {
+    fn release_for_cell(&self, cell: &PrivacySetting) -> Result<&UnnoisedMomentsRelease, TaskError> {
         let sigma = moments_noise_multiplier(self.calibration, cell.noise_multiplier());
         let found = self.releases.iter().find(|release| release.sigma == sigma);
         found.ok_or(TaskError::Missing { needed: "a moments release" })
@@ -94,7 +94,7 @@ impl MomentsRegression {
 }
 
 /// The sites, which depend on the number of inputs alone.
-fn shared_sites(releases: &[PlannedMomentsRelease]) -> Result<&DMatrix<f64>, TaskError> {
+fn shared_sites(releases: &[UnnoisedMomentsRelease]) -> Result<&DMatrix<f64>, TaskError> {
     let first = releases.first().ok_or(TaskError::Missing { needed: "a moments release" })?;
     Ok(&first.features.sites)
 }
@@ -116,7 +116,7 @@ impl PrivateRegression for MomentsRegression {
             Some(calibration) => {
                 let predicted = &mixture.predict(&self.training.inputs).targets;
                 let rows = RowPredictions { predicted, targets: &self.training.targets };
-                calibration.calibrate_level(rows, cell.noise_multiplier(), stream)
+                calibration.calibrate_interval_mass(rows, cell.noise_multiplier(), stream)
             }
         };
         Ok(FoldPrediction::Targets { targets: mixture.predict_from_kernel_matrices(test).targets, level })
@@ -124,9 +124,7 @@ impl PrivateRegression for MomentsRegression {
 
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         let planned = self.release_for_cell(cell)?;
-        job.certify_with_evidence(moments_certificate(cell), || {
-            vec![planned.audit_evidence(self.count_noise_sds(cell))]
-        })
+        job.certify_for_audit(moments_certificate(cell), || vec![planned.audited_mechanism(self.count_noise_sds(cell))])
     }
 
     fn jitter(&self) -> f64 {
@@ -175,7 +173,7 @@ impl IntervalCalibration {
         sigma / (self.share / DOUBTS.len() as f64).sqrt()
     }
 
-    /// The same of all counts.
+    /// The standard deviations of the noise on all counts, one for each.
     pub fn count_noise_sds(self, sigma: f64) -> Vec<f64> {
         DOUBTS.map(|_| self.count_noise_sd(sigma)).to_vec()
     }
@@ -186,7 +184,7 @@ impl IntervalCalibration {
     /// that makes it o there: `a = ln o / ln(1 - u)`. So 0.1 of the rows lie outside the interval of mass `1 - 0.1^(1 / a)`, the next u. Of o the
     /// count is one observation: with n rows and noise of standard deviation s its variance is `s^2 / n^2` and that of a share of n rows, beside
     /// the belief in 0.1. What is done with the counts is post-processing.
-    pub fn calibrate_level(self, rows: RowPredictions<'_>, sigma: f64, stream: &mut Pcg64) -> f64 {
+    pub fn calibrate_interval_mass(self, rows: RowPredictions<'_>, sigma: f64, stream: &mut Pcg64) -> f64 {
         let masses = rows.predicted.central_interval_masses(rows.targets);
         let (n, sd) = (masses.len() as f64, self.count_noise_sd(sigma));
         let variance = (sd / n).powi(2) + MASS * (1.0 - MASS) / n;
@@ -194,7 +192,8 @@ impl IntervalCalibration {
         for doubt in DOUBTS {
             let outside = masses.iter().filter(|mass| **mass > level).count() as f64;
             let unit: f64 = StandardNormal.sample(stream);
-            level = NoisyOutsideShare { outside: (outside + sd * unit) / n, variance }.next_level(level, doubt);
+            level = NoisyOutsideShare { outside: (outside + sd * unit) / n, variance }
+                .corrected_interval_mass(level, doubt);
         }
         level
     }
@@ -207,7 +206,7 @@ struct NoisyOutsideShare {
 }
 
 impl NoisyOutsideShare {
-    fn next_level(self, level: f64, doubt: f64) -> f64 {
+    fn corrected_interval_mass(self, level: f64, doubt: f64) -> f64 {
         let expected = 1.0 - MASS;
         let weight = doubt * doubt / (doubt * doubt + self.variance);
         let [least, most] = OUTSIDE;
@@ -217,15 +216,15 @@ impl NoisyOutsideShare {
 }
 
 /// Released values at one noise multiplier, before noise.
-struct PlannedMomentsRelease {
+struct UnnoisedMomentsRelease {
     pub sigma: f64,
     pub design: Arc<MomentsDesign>,
     pub sums: FeatureSums,
     pub features: SiteFeatures,
 }
 
-impl PlannedMomentsRelease {
-    /// With noise from a stream; without privacy there is none.
+impl UnnoisedMomentsRelease {
+    /// Simulates the release with noise drawn from `stream`; without privacy it adds none.
     pub fn draw_release(&self, stream: &mut Pcg64) -> NoisyFeatureSums {
         let noise = self.design.noise(self.sigma.max(LEAST_SIGMA));
         if self.sigma > 0.0 {
@@ -236,9 +235,9 @@ impl PlannedMomentsRelease {
     }
 
     /// Evidence for an audit, with the noise on counts of rows beside the moments.
-    pub fn audit_evidence(&self, counts: Vec<f64>) -> AuditEvidence {
+    pub fn audited_mechanism(&self, counts: Vec<f64>) -> AuditedMechanism {
         let design = &self.design;
-        AuditEvidence::Moments(MomentsAuditEvidence::Waves(MomentsNoiseEvidence {
+        AuditedMechanism::Moments(AuditedMomentsNoise::Waves(AuditedWavesNoise {
             weighted: design.frequencies.clone(),
             plain: design.pairs.clone(),
             noise: design.noise(self.sigma),
@@ -277,7 +276,7 @@ impl PrivateRegression for CellsRegression {
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         let mut stream = job.streams.block_stream("evidence");
         let SimulatedMoments { guarantee, sampled, .. } = self.model.simulate_release(&self.sums, cell, &mut stream)?;
-        job.certify_with_evidence(guarantee.certificate, || vec![AuditEvidence::Moments(sampled)])
+        job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])
     }
 
     fn jitter(&self) -> f64 {
@@ -294,7 +293,7 @@ mod tests {
     use statrs::distribution::{ContinuousCDF, StudentsT};
 
     fn level_of(outside: f64, variance: f64) -> f64 {
-        NoisyOutsideShare { outside, variance }.next_level(0.9, 0.07)
+        NoisyOutsideShare { outside, variance }.corrected_interval_mass(0.9, 0.07)
     }
 
     /// Counts without noise: by what is expected nothing changes, and with half of it the interval of mass `1 - 0.1^(ln 0.1 / ln 0.05)`.
@@ -310,7 +309,10 @@ mod tests {
         assert_eq!(level_of(-1.0, 0.0), level_of(0.0, 0.0));
         // A tail of (1 - u)^2: at the mass 1 - sqrt(.1) a tenth is outside, and so it is kept.
         let held = 1.0 - 0.1f64.sqrt();
-        assert!((NoisyOutsideShare { outside: 0.1, variance: 0.0 }.next_level(held, 0.07) - held).abs() < 1e-12);
+        assert!(
+            (NoisyOutsideShare { outside: 0.1, variance: 0.0 }.corrected_interval_mass(held, 0.07) - held).abs()
+                < 1e-12
+        );
     }
 
     /// Of Student's distribution with three degrees of freedom, taken for the normal distribution with its variance, `P(|t| <= 1.6449 sqrt 3) =
@@ -323,7 +325,7 @@ mod tests {
         let predicted = PredictiveMixture::mixture(vec![part]);
         let calibration = IntervalCalibration { share: 0.1 };
         let rows = RowPredictions { predicted: &predicted, targets: &quantiles };
-        let level = calibration.calibrate_level(rows, 0.0, &mut Pcg64::seed_from_u64(1));
+        let level = calibration.calibrate_interval_mass(rows, 0.0, &mut Pcg64::seed_from_u64(1));
         let masses = predicted.central_interval_masses(&quantiles);
         let held = masses.iter().filter(|mass| **mass <= level).count() as f64 / 4000.0;
         let before = masses.iter().filter(|mass| **mass <= MASS).count() as f64 / 4000.0;

@@ -55,7 +55,7 @@ impl CountEstimates {
         predictions_from_estimates(&match self.follows_model {
             true => {
                 let cells = self.posterior.estimate_cells().into_iter().zip(self.scatter_beyond_model());
-                cells.map(|(cell, beyond)| with_scatter(cell, beyond)).collect::<Vec<_>>()
+                cells.map(|(cell, beyond)| add_scatter_variance(cell, beyond)).collect::<Vec<_>>()
             }
             false => {
                 let as_released =
@@ -104,7 +104,7 @@ impl CountEstimates {
         if self.follows_model {
             let scatters = weights.iter().zip(self.scatter_beyond_model());
             let beyond = scatters.map(|(weight, beyond)| weight * weight * beyond).sum();
-            return with_scatter(self.posterior.weighted_sum(weights), beyond);
+            return add_scatter_variance(self.posterior.weighted_sum(weights), beyond);
         }
         let mean = weights.iter().zip(&self.noisy).map(|(weight, count)| weight * count).sum();
         let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
@@ -112,7 +112,7 @@ impl CountEstimates {
     }
 }
 
-fn with_scatter(sum: GridSumEstimate, beyond_model: f64) -> GridSumEstimate {
+fn add_scatter_variance(sum: GridSumEstimate, beyond_model: f64) -> GridSumEstimate {
     GridSumEstimate { model_variance: sum.model_variance + beyond_model, ..sum }
 }
 
@@ -178,8 +178,8 @@ pub fn build_count_axes(
     Ok(axes)
 }
 
-const SEVERAL_WORDS: &str = "each bin of an input with words must hold one word: from = -0.5, to = the number of words - 0.5, \
-    bins = the number of words";
+const SEVERAL_WORDS: &str = "each bin of a categorical input must hold one category: from = -0.5, \
+    to = the number of categories - 0.5, bins = the number of categories";
 
 /// Whether each bin holds the code of one word.
 fn has_bin_per_category(cut: &BinRangeSetting, words: &[String]) -> bool {

@@ -179,7 +179,7 @@ impl UnnoisedPredictions {
             form: UnnoisedValues::Means(Box::new(means)),
             certificate: noise
                 .certificate(guarantee, &normalisation_caveats(setting, &normalised))
-                .with_unit(setting.data.unit()),
+                .with_privacy_unit(setting.data.unit()),
             noise: record,
         })
     }

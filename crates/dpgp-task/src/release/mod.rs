@@ -112,7 +112,7 @@ impl PreparedRelease {
             // The check of the record below covers it.
             UnnoisedValues::Moments(_) | UnnoisedValues::Counts(_) => true,
         };
-        if finite && release.certificate.is_finite() && release.noise.is_sound() {
+        if finite && release.certificate.is_finite() && release.noise.is_valid_for_release() {
             return Ok(release);
         }
         Err(TaskError::NotFinite { metric: "a prediction".to_owned() })
@@ -200,11 +200,11 @@ pub fn refusal_reason(setting: &CellSetting) -> Option<&'static str> {
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
         return Some("its data are generated or images; use a table of rows");
     }
-    draw_refusal(&setting.data)
+    row_draw_refusal_reason(&setting.data)
 }
 
 /// Returns the reason to refuse a release of drawn rows, if rows are drawn.
-pub fn draw_refusal(data: &DataSetting) -> Option<&'static str> {
+pub fn row_draw_refusal_reason(data: &DataSetting) -> Option<&'static str> {
     matches!(data.draw, Some(RowDrawSetting::Rows(_) | RowDrawSetting::Quotas(_)))
         .then_some("data.draw drops rows at random, but a release uses all rows; remove data.draw")
 }
@@ -396,8 +396,7 @@ mod refusal_tests {
             )
             .replace("MECHANISM", "binning = { bins = 2, statistic = \"mean\", estimate = { bin = {} } }");
         let words = density.replace("data = {", "data = { encode = { x = [\"a\", \"b\"] },");
-        for (spec, way) in [(words, "each bin of an input with words must hold one word"), (bins, "mechanism.cloaking")]
-        {
+        for (spec, way) in [(words, "each bin of a categorical input must hold one"), (bins, "mechanism.cloaking")] {
             let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
             let said = refusal_reason(spec.cells[0].setting()).unwrap();
             assert!(said.contains(way), "{said}");

@@ -1,4 +1,4 @@
-//! Cross-validated errors of each candidate, fold by fold, and the evidence of a choice.
+//! Cross-validated errors of each candidate, fold by fold, and the mechanism of a choice for its audit.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::job::Memo;
 use crate::noise::cloaking_options;
 use crate::summary::normal_vector;
 use crate::{
-    AuditEvidence, GpCandidate, ModelCandidate, NoiseScale, ReplicateJob, SelectionTask, TargetGuarantee, TaskError,
+    AuditedMechanism, GpCandidate, ModelCandidate, NoiseScale, ReplicateJob, SelectionTask, TargetGuarantee, TaskError,
 };
 use dpgp_cloaking::{CloakingNoise, design_randomised_cloaking_noise};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
@@ -166,15 +166,14 @@ impl LengthscaleChoice {
     /// The probability with which each is chosen with a budget, where the release after it has the guarantee of `rest`.
     pub fn choice_probabilities(&self, rest: TargetGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
         let budget = ChoiceBudget { rest, epsilon };
-        self.chances.get_or_compute(&budget, || {
-            Arc::new(self.candidate_selector().selection_outcome(rest, epsilon).probability)
-        })
+        self.chances
+            .get_or_compute(&budget, || Arc::new(self.candidate_selector().score_candidates(rest, epsilon).probability))
     }
 
     /// Evidence of the choice: its candidates.
-    pub fn audit_evidence(&self, rest: TargetGuarantee, epsilon: f64) -> AuditEvidence {
+    pub fn audited_mechanism(&self, rest: TargetGuarantee, epsilon: f64) -> AuditedMechanism {
         let judge = self.candidate_selector();
-        judge.audit_evidence(rest, epsilon, &judge.selection_outcome(rest, epsilon))
+        judge.audited_mechanism(rest, epsilon, &judge.score_candidates(rest, epsilon))
     }
 }
 

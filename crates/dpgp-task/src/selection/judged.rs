@@ -4,13 +4,13 @@
 use nalgebra::DMatrix;
 
 use super::fold::{CandidateFold, SelectionErrorFunction};
-use crate::{AuditEvidence, SelectionTask, TargetGuarantee};
+use crate::{AuditedMechanism, SelectionTask, TargetGuarantee};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{FoldColumns, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 use dpgp_number::{normal_cdf, normal_pdf};
 use dpgp_spec::setting::{NormaliseSetting, prior_mean};
 
-/// The candidates, and how they are judged.
+/// The candidates with their cross-validation folds, and the rule by which the exponential mechanism scores them.
 #[derive(Clone, Copy)]
 pub(super) struct CandidateSelector<'a> {
     pub task: &'a SelectionTask,
@@ -23,8 +23,8 @@ pub(super) struct CandidateSelector<'a> {
     pub range: Option<(f64, f64)>,
 }
 
-/// Outcome of the mechanism for the candidates.
-pub(super) struct SelectionOutcome {
+/// Errors, sensitivities and selection probabilities of all candidates. Nothing has been drawn.
+pub(super) struct CandidateScores {
     /// Of each candidate: its clipped error, that without noise and clip, the error in units of the target, the most that
     /// one target moves a prediction (units of the target), its sensitivity, its probability.
     pub sse: Vec<f64>,
@@ -39,8 +39,9 @@ pub(super) struct SelectionOutcome {
 }
 
 impl CandidateSelector<'_> {
-    /// The choice with a budget, among releases for the guarantee of `target`.
-    pub fn selection_outcome(&self, target: TargetGuarantee, epsilon: f64) -> SelectionOutcome {
+    /// Scores all candidates and computes the probability of each under the exponential mechanism with the budget `epsilon`. Their
+    /// predictions have the noise that `target` asks for.
+    pub fn score_candidates(&self, target: TargetGuarantee, epsilon: f64) -> CandidateScores {
         let (noise, clip) = (self.noise_scale(target), self.clip(target));
         let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
         let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
@@ -61,12 +62,17 @@ impl CandidateSelector<'_> {
         for (&i, chance) in allowed.iter().zip(&selection_probabilities(&of_allowed, bound, epsilon)) {
             probability[i] = *chance;
         }
-        SelectionOutcome { sse, clean_sse, rmse, most_moved, sensitivity, probability, allowed, bound }
+        CandidateScores { sse, clean_sse, rmse, most_moved, sensitivity, probability, allowed, bound }
     }
 
     /// Evidence of the choice: its candidates.
-    pub fn audit_evidence(&self, target: TargetGuarantee, epsilon: f64, judged: &SelectionOutcome) -> AuditEvidence {
-        AuditEvidence::Exponential(Box::new(SelectionErrorFunction {
+    pub fn audited_mechanism(
+        &self,
+        target: TargetGuarantee,
+        epsilon: f64,
+        judged: &CandidateScores,
+    ) -> AuditedMechanism {
+        AuditedMechanism::Exponential(Box::new(SelectionErrorFunction {
             candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
             rows: self.rows,
             noise: self.noise_scale(target),

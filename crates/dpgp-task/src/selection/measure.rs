@@ -1,7 +1,7 @@
 //! The selected candidate and its error.
 
 use super::fold::{CandidateComparison, CandidateFold};
-use super::judged::{CandidateSelector, SelectionOutcome, clipped_range};
+use super::judged::{CandidateScores, CandidateSelector, clipped_range};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::mean;
 use crate::{
@@ -44,7 +44,7 @@ struct SelectionSharedState<'a> {
 impl SelectionSharedState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let (target, task) = (TargetGuarantee::from_privacy(cell)?, self.judge.task);
-        let judged = self.judge.selection_outcome(target, task.epsilon.get());
+        let judged = self.judge.score_candidates(target, task.epsilon.get());
         let certified = self.certify_selection(target, &judged)?;
         let names = task.all_candidates();
         let mut metrics = if task.summary { Vec::new() } else { candidate_metrics(&names, &judged) };
@@ -58,7 +58,7 @@ impl SelectionSharedState<'_> {
         if total.is_finite() {
             metrics.push((SelectionTask::TOTAL.to_owned(), total));
         }
-        let SelectionOutcome { probability, rmse, .. } = judged;
+        let CandidateScores { probability, rmse, .. } = judged;
         let frame = FigureFrame::new("candidates").with_column("probability", probability).with_column("value", rmse);
         Ok(certified.into_measurements(0.0, metrics).with_frames(vec![frame]))
     }
@@ -95,7 +95,7 @@ impl SelectionSharedState<'_> {
     fn certify_selection(
         &self,
         target: TargetGuarantee,
-        judged: &SelectionOutcome,
+        judged: &CandidateScores,
     ) -> Result<AuditableCertificate, TaskError> {
         let SelectionTask { epsilon, sensitivity, .. } = *self.judge.task;
         if epsilon.get().is_infinite() {
@@ -104,10 +104,10 @@ impl SelectionSharedState<'_> {
         let folds = self.judge.candidates.iter().flatten();
         let gaps: Option<Vec<f64>> = folds.map(|fold: &CandidateFold| fold.gap).collect();
         let valid = sensitivity == SseSensitivityRule::Corrected;
-        let certificate =
-            Certificate::exponential(target.neighbours(), epsilon.get(), valid).with_gap(gaps.map(largest_or_nan));
-        self.job.certify_with_evidence(certificate.with_caveats(&self.caveats), || {
-            vec![self.judge.audit_evidence(target, epsilon.get(), judged)]
+        let certificate = Certificate::exponential(target.neighbours(), epsilon.get(), valid)
+            .with_optimality_gap(gaps.map(largest_or_nan));
+        self.job.certify_for_audit(certificate.with_caveats(&self.caveats), || {
+            vec![self.judge.audited_mechanism(target, epsilon.get(), judged)]
         })
     }
 }
@@ -122,8 +122,8 @@ fn prediction_change(folds: &[CandidateFold], [test, training]: [usize; 2]) -> f
     found.unwrap_or(0.0)
 }
 
-fn candidate_metrics(names: &[ModelCandidate], judged: &SelectionOutcome) -> Vec<(String, f64)> {
-    let SelectionOutcome { sse, clean_sse, rmse, most_moved, sensitivity, probability, .. } = judged;
+fn candidate_metrics(names: &[ModelCandidate], judged: &CandidateScores) -> Vec<(String, f64)> {
+    let CandidateScores { sse, clean_sse, rmse, most_moved, sensitivity, probability, .. } = judged;
     let lists = [sse, clean_sse, most_moved, sensitivity, probability, rmse];
     let lists: Vec<(&str, &Vec<f64>)> = SelectionTask::OF_EACH.into_iter().zip(lists).collect();
     let mut metrics = Vec::with_capacity(lists.len() * names.len());
@@ -135,8 +135,8 @@ fn candidate_metrics(names: &[ModelCandidate], judged: &SelectionOutcome) -> Vec
 }
 
 /// In the order of [`SelectionTask::OF_ALL`].
-fn summary_values(judged: &SelectionOutcome) -> [f64; 6] {
-    let SelectionOutcome { probability, rmse, allowed, bound, .. } = judged;
+fn summary_values(judged: &CandidateScores) -> [f64; 6] {
+    let CandidateScores { probability, rmse, allowed, bound, .. } = judged;
     let expected = probability.iter().zip(rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
     let mean = mean(rmse);
     let number = allowed.len() as f64;

@@ -36,7 +36,7 @@ pub struct SelectionTask {
     pub gp: Option<GpHyperparameterGrid>,
     /// Budget of the exponential mechanism.
     pub epsilon: Epsilon,
-    /// Clip errors at this many times the largest change of a target; no clip without it.
+    /// Clip errors at this many times the largest change of a target; without it, errors are not clipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clip: Option<Positive>,
     /// The bound on the change of the summed squared error.
@@ -64,8 +64,8 @@ pub struct SelectionTask {
     pub summary: bool,
 }
 
-/// What the noise of predictions is scaled by besides the change of a target and the multiplier of the calibration. `Delta^2` is
-/// the largest `c' M^-1 c` of the columns c, with the covariance M that the solver ended with.
+/// What the noise on predictions is multiplied by, besides the change of a target and the noise multiplier. `Delta^2` is the
+/// largest `c' M^-1 c` over the columns c, where M is the covariance that the solver returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseScale {

@@ -123,7 +123,7 @@ impl SitePosterior {
         fit_site_mixture(&self.features, released, &inputs, &self.hyperparameters)
     }
 
-    /// At inputs (t x d).
+    /// Predicts at inputs (t x d), in units of the inputs.
     pub fn predict(&self, mixture: &SiteMixture, inputs: &DMatrix<f64>) -> MixturePrediction {
         mixture.predict(&self.model.to_box_units(inputs))
     }
@@ -142,7 +142,7 @@ pub struct NoisyFeatureMap {
     pub noise: NoiseAxes,
 }
 
-/// Those that targets weigh, `k(x)`, and the plain ones at the midpoints.
+/// The features of both sums: `k(x)`, which targets weigh, and the plain ones at the midpoints.
 #[derive(Debug, Clone)]
 pub struct NoisyFeatureMaps {
     pub weighted: NoisyFeatureMap,
@@ -150,7 +150,7 @@ pub struct NoisyFeatureMaps {
 }
 
 impl NoisyFeatureMap {
-    /// At inputs (n x d), along the axes of the noise (n x k).
+    /// The features (n x k) at inputs (n x d), along the axes of the noise.
     pub fn features(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
         self.noise.project_onto_axes(&self.bumps.features(inputs))
     }

@@ -9,7 +9,7 @@ use super::{BoxProcessPrior, NoisyFeatureMap, NoisyFeatureMaps};
 use crate::job::RunCache;
 use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate};
 use crate::sample::product_grid;
-use crate::{AuditEvidence, AuditableCertificate, ReplicateJob, ShapedNoiseRelease, TaskError};
+use crate::{AuditableCertificate, AuditedMechanism, ReplicateJob, ShapedNoiseRelease, TaskError};
 use dpgp_accounting::{Certificate, ReleaseKind};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{FeatureSums, NoisyFeatureSums};
@@ -103,12 +103,12 @@ impl<'a> InducingSums<'a> {
     /// Guarantee of one release for a cell.
     ///
     /// # Errors
-    /// [`TaskError`] if the claim has no evidence.
+    /// [`TaskError`] if an audited claim lacks its mechanism.
     pub fn certify(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         match &self.form {
             InducingSumsForm::Plain { .. } => self.target.certify(job, cell),
-            InducingSumsForm::Shaped { sums, .. } => job.certify_with_evidence(sums.certificate(cell), || {
-                vec![sums.audit_evidence(&self.target, cell.noise_multiplier())]
+            InducingSumsForm::Shaped { sums, .. } => job.certify_for_audit(sums.certificate(cell), || {
+                vec![sums.audited_mechanism(&self.target, cell.noise_multiplier())]
             }),
         }
     }
@@ -171,11 +171,11 @@ impl ShapedNoiseSums {
 
     /// Guarantee: one record moves the sums by one standard deviation of the noise at the multiplier 1 at most.
     pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {
-        noisy_sums_certificate(ReleaseKind::Posterior, cell, 1.0).with_gap(self.gap)
+        noisy_sums_certificate(ReleaseKind::Posterior, cell, 1.0).with_optimality_gap(self.gap)
     }
 
     /// Samples drawn with `sigma` times the noise, of sums of these targets.
-    pub fn audit_evidence(&self, target: &BoundedTargetSums<'_>, sigma: f64) -> AuditEvidence {
+    pub fn audited_mechanism(&self, target: &BoundedTargetSums<'_>, sigma: f64) -> AuditedMechanism {
         let NoisyFeatureMaps { weighted, plain } = &self.maps;
         let mut of_plain = plain.noise.scaled(sigma * sigma).covariance();
         // In units of the features themselves.
@@ -183,7 +183,7 @@ impl ShapedNoiseSums {
         for (j, mut column) in of_plain.column_iter_mut().enumerate() {
             column.iter_mut().zip(scales.iter()).for_each(|(entry, scale)| *entry /= scale * scales[j]);
         }
-        AuditEvidence::Shaped(ShapedNoiseRelease {
+        AuditedMechanism::Shaped(ShapedNoiseRelease {
             weighted: weighted.noise.scaled(sigma * sigma).covariance(),
             plain: of_plain,
             kernel: target.sums.kernel,

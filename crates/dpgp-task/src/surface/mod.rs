@@ -10,7 +10,8 @@ use crate::cross_validation::{NO_VARIANCE, r_squared};
 use crate::measurement::{Metric, metric_names};
 use crate::sample::product_grid;
 use crate::{
-    AuditEvidence, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, TaskError, TaskRequirements, noisy_sums,
+    AuditedMechanism, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, TaskError, TaskRequirements,
+    noisy_sums,
 };
 use dpgp_gp::sites::{Lattice, LatticeRowSums, site_grid};
 use dpgp_gp::variational::{ConditionalFeatures, InducingInputs, SufficientStatistics, WeightPosterior};
@@ -184,7 +185,7 @@ impl SurfaceSharedState<'_> {
         let added = self.model.noise_covariance(self.inducing, &noisy, &posterior)?;
         let noise = guarantee.noise;
         let certified =
-            self.job.certify_with_evidence(guarantee.certificate, || vec![self.model.audit_evidence(noise)])?;
+            self.job.certify_for_audit(guarantee.certificate, || vec![self.model.audited_mechanism(noise)])?;
         let jitter = posterior.jitter.max(self.inducing.jitter());
         let measured = certified.evaluate_metrics(jitter, &METRICS, &self.scores(&posterior, &added));
         Ok(measured.with_frames(self.figure_frames(&posterior, &added)))
@@ -293,7 +294,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
         let noise = if cell.epsilon.is_unprotected() { 0.0 } else { self.noise_rms(&posterior)? };
         let scores = self.scores(&posterior, noise);
         let certified =
-            self.job.certify_with_evidence(guarantee.certificate, || vec![AuditEvidence::Moments(sampled)])?;
+            self.job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
         Ok(certified.evaluate_metrics(0.0, &METRICS, &scores).with_frames(self.figure_frames(&posterior)?))
     }
 

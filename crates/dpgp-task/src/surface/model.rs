@@ -5,7 +5,7 @@ use rand::Rng;
 
 use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds, range_in_lengthscales, sums_in_lengthscales};
 use crate::sample::product_grid;
-use crate::{AuditEvidence, CellSetting, Sample, SurfaceTask, TaskError, TaskSetting};
+use crate::{AuditedMechanism, CellSetting, Sample, SurfaceTask, TaskError, TaskSetting};
 use dpgp_accounting::{Caveat, Certificate, PrivacyUnit};
 use dpgp_data::rows::InMemoryRows;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
@@ -131,7 +131,7 @@ impl SurfaceModel {
     /// The noise for the guarantee of a cell, and what is guaranteed.
     pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.target_sums();
-        let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).with_unit(self.unit.clone()));
+        let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).with_privacy_unit(self.unit.clone()));
         let record = RoundedNoise { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
         if cell.epsilon.get().is_infinite() {
             return SumsGuarantee { noise, certificate, record };
@@ -141,8 +141,8 @@ impl SurfaceModel {
     }
 
     /// Samples drawn with this noise.
-    pub(super) fn audit_evidence(&self, noise: SumsNoise) -> AuditEvidence {
-        self.target_sums().audit_evidence(noise)
+    pub(super) fn audited_mechanism(&self, noise: SumsNoise) -> AuditedMechanism {
+        self.target_sums().audited_mechanism(noise)
     }
 
     /// The sums as the model takes them; without noise.

@@ -37,7 +37,7 @@ impl CloudLocation {
         let text = name.to_str().unwrap_or_default();
         let (bucket, rest) = text[scheme.len() + 3..].split_once('/').unwrap_or_default();
         if bucket.is_empty() || bucket.contains(['*', '?', '[']) {
-            return Err(address_error(name, "an address needs a bucket (or a host), `/` and a name after the scheme"));
+            return Err(address_error(name, "after its scheme, an address needs a bucket (or a host), `/` and a name"));
         }
         if bucket.contains('@') || scheme == "https" && rest.contains(['?', '#']) {
             let problem = "put credentials in the environment, not in the address";
@@ -66,7 +66,7 @@ impl CloudLocation {
     }
 }
 
-/// Whether an address can be read, judged by its text alone.
+/// Fails for an address that is malformed. Contacts nothing.
 ///
 /// # Errors
 /// [`DataError::Address`].

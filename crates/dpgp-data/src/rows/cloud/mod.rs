@@ -10,12 +10,12 @@ mod object;
 mod store;
 
 #[cfg(not(feature = "cloud"))]
-pub(crate) use absent::{check_address, find_files, open_bytes, open_parquet, read_file_state};
+pub(crate) use absent::{check_address, find_files, open_bytes, open_parquet, read_file_version};
 #[cfg(feature = "cloud")]
 pub(crate) use {
     chunks::open_parquet,
     location::{check_address, find_files},
-    object::{open_bytes, read_file_state},
+    object::{open_bytes, read_file_version},
 };
 
 /// Replaces cloud access in builds without it: each address is an error.
@@ -25,11 +25,11 @@ mod absent {
     use std::path::Path;
 
     use super::super::files::unsupported_address_error;
-    use super::super::{FileState, RowFile};
+    use super::super::{FileVersion, RowFile};
     use crate::DataError;
     use crate::parquet::ParquetSource;
 
-    /// Whether an address can be read: none.
+    /// Refuses every address.
     pub(crate) fn check_address(name: &Path) -> Result<(), DataError> {
         Err(unsupported_address_error(name))
     }
@@ -39,8 +39,8 @@ mod absent {
         Err(unsupported_address_error(path))
     }
 
-    /// Detects writes to a file while it is read.
-    pub(crate) fn read_file_state(path: &Path) -> Result<FileState, DataError> {
+    /// Reads what would reveal a write to a file. Always fails: this build reads no files in a cloud.
+    pub(crate) fn read_file_version(path: &Path) -> Result<FileVersion, DataError> {
         Err(unsupported_address_error(path))
     }
 

@@ -121,7 +121,7 @@ fn describe_transport_error(kind: Option<HttpErrorKind>) -> (ErrorKind, String) 
     match kind {
         Some(HttpErrorKind::Timeout) => (ErrorKind::TimedOut, "the store did not answer in time".to_owned()),
         Some(HttpErrorKind::Connect) => (ErrorKind::NotConnected, "the store cannot be reached".to_owned()),
-        Some(_) => (ErrorKind::ConnectionAborted, "the connection to the store broke".to_owned()),
+        Some(_) => (ErrorKind::ConnectionAborted, "the connection to the store was lost".to_owned()),
         None => {
             (ErrorKind::Other, "cannot use the store; check its settings and credentials in the environment".to_owned())
         }

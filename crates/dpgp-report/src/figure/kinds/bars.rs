@@ -6,12 +6,12 @@ use super::*;
 use dpgp_spec::BarsFigure;
 
 const HEIGHT: f64 = 320.0;
-const INSIDE: Colour = COLOURS[0].faint(0.35);
+const INSIDE: Colour = COLOURS[0].with_opacity(0.35);
 const OTHERS: Pen = Pen::new(BLACK, 1.25);
 /// The place of the words for the first number of another owner, and the step to the next, as fractions of the width.
 const FIRST: f64 = 0.4;
 const NEXT: f64 = 0.2;
-const OUTLINE: Pen = Pen::new(COLOURS[0].faint(0.8), 0.75);
+const OUTLINE: Pen = Pen::new(COLOURS[0].with_opacity(0.8), 0.75);
 const EXPECTED: Pen = Pen::new(COLOURS[1], 2.0);
 /// The probability of the candidates that the magnified part shows whole, unless its height is asked for.
 const MAGNIFIED: f64 = 0.9;
@@ -65,7 +65,7 @@ impl ExpectedValue {
 
     /// The value and those of others as lines across with words above them, over a plot so wide.
     fn marks(&self, width: f64) -> Vec<Mark> {
-        let name = format!("{}: {}", self.name, format_short(self.value));
+        let name = format!("{}: {}", self.name, format_four_digits(self.value));
         let mut marks =
             vec![Mark::Across(self.value, EXPECTED), text_mark(name, PlotPoint::new(0.0, self.value), EXPECTED.colour)];
         for (i, (owner, value)) in self.others.iter().enumerate() {
@@ -101,7 +101,7 @@ fn text_mark(text: String, at: PlotPoint, colour: Colour) -> Mark {
 impl PictureBuilder for BarsFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let (mut panels, mut levels) = (Vec::new(), Vec::new());
-        for group in group_cells(report, self.panels.as_deref(), &[]) {
+        for group in group_cells_into_panels(report, self.panels.as_deref(), &[]) {
             let frames = read_frames(report, Some(group.first_cell()), "candidates", candidates)?;
             let Some(bars) = frames.into_iter().next().filter(|bars| !bars.is_empty()) else { continue };
             let level = ExpectedValue::new(report, group.first_cell(), self.expected.as_deref(), &bars);

@@ -13,7 +13,7 @@ impl PictureBuilder for CalibrationFigure {
         if let Some(x) = self.x.as_deref().and_then(|name| report.axis(name)) {
             return Ok(coverage_picture(self, report, x));
         }
-        let mut groups = group_cells(report, self.panels.as_deref(), &[self.lines.as_str()]);
+        let mut groups = group_cells_into_panels(report, self.panels.as_deref(), &[self.lines.as_str()]);
         groups.retain(|group| group.cells.iter().any(|cell| !family_estimates(report, *cell, &self.metric).is_empty()));
         let panels = groups.iter().map(|group| {
             let (x, y) = (PlotAxis::with_numbers(UNIT, &self.x_label), PlotAxis::with_grid_lines(UNIT, &self.label));
@@ -61,11 +61,11 @@ fn coverage_picture(setting: &CalibrationFigure, report: &Report<'_>, x: usize) 
     let scale = Scale::covering_with_infinity(true, &places);
     let axis = report.experiment.axes[x].name.as_str();
     let mut panels = Vec::new();
-    for group in group_cells(report, setting.panels.as_deref(), &[axis, setting.lines.as_str()]) {
+    for group in group_cells_into_panels(report, setting.panels.as_deref(), &[axis, setting.lines.as_str()]) {
         for mass in &masses {
             let own = rows.iter().copied().filter(|row| row.row.metric == mass.metric);
             let own: Vec<&ReportRow> = own.filter(|row| group.cells.contains(&row.row.cell)).collect();
-            let title = group.title_before(&format!("{} %", format_brief(100.0 * mass.value)));
+            let title = group.title_before(&format!("{} %", format_four_digits_trimmed(100.0 * mass.value)));
             let (x_side, y_side) = (
                 PlotAxis::with_numbers(scale, &setting.x_label).with_infinity_name(report.infinity_name(x)),
                 PlotAxis::with_grid_lines(UNIT, &setting.label),

@@ -7,14 +7,14 @@ const CURVE: &str = "curve";
 const HEIGHT: f64 = 340.0;
 
 /// The parts of a curve that has its panel alone.
-const BAND: Colour = COLOURS[0].faint(0.18);
-const BIN: Colour = DARK.faint(0.12);
-const DRAW: Pen = Pen::new(GREY.faint(0.55), 0.75);
+const BAND: Colour = COLOURS[0].with_opacity(0.18);
+const BIN: Colour = DARK.with_opacity(0.12);
+const DRAW: Pen = Pen::new(GREY.with_opacity(0.55), 0.75);
 const MEAN: Pen = Pen::new(COLOURS[0], 2.25);
 const NOISE: Pen = Pen::new(BLACK, 1.5).dashed();
 const QUARTER: Pen = Pen::new(GREY, 1.5).dashed();
 const TRUTH: Pen = Pen::new(BLACK, 1.5).dotted();
-const OBSERVED: Pen = Pen::new(COLOURS[1].faint(0.7), 1.0);
+const OBSERVED: Pen = Pen::new(COLOURS[1].with_opacity(0.7), 1.0);
 const INDUCING_PEN: Pen = Pen::new(COLOURS[2], 2.5);
 
 frame! {
@@ -43,7 +43,7 @@ frame! {
 }
 
 impl Curve<'_> {
-    /// The mean moved by so many of a standard deviation.
+    /// The mean plus `factor` times `sd`.
     fn shifted_mean(&self, factor: f64, sd: &[f64]) -> Vec<PlotPoint> {
         shift_curve(&points_from_columns(self.x, self.mean), factor, sd)
     }
@@ -62,7 +62,7 @@ impl Curve<'_> {
         reached
     }
 
-    /// Lines so many of a standard deviation above the mean and below it.
+    /// Lines `factor` times `sd` above and below the mean.
     fn band_lines(&self, factor: f64, sd: &[f64], pen: Pen) -> [Mark; 2] {
         [factor, -factor].map(|factor| Mark::Line(self.shifted_mean(factor, sd), pen))
     }
@@ -254,7 +254,7 @@ struct OverlayPens {
 impl OverlayPens {
     fn new(number: usize) -> Self {
         let colour = COLOURS[number % COLOURS.len()];
-        let (mean, sd) = (Pen::new(colour, 2.25), Pen::new(colour.faint(0.8), 1.0));
+        let (mean, sd) = (Pen::new(colour, 2.25), Pen::new(colour.with_opacity(0.8), 1.0));
         let data = Pen::new(colour, 1.25);
         if number == 0 { Self { mean, sd, data } } else { Self { mean: mean.dashed(), sd: sd.dashed(), data } }
     }
@@ -262,7 +262,7 @@ impl OverlayPens {
 
 impl PictureBuilder for CurvesFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let mut groups = group_cells(report, self.panels.as_deref(), self.overlay.as_deref().as_slice());
+        let mut groups = group_cells_into_panels(report, self.panels.as_deref(), self.overlay.as_deref().as_slice());
         groups.retain(|group| group.cells.iter().any(|cell| report.frames_of(*cell, CURVE).next().is_some()));
         let all = CurveFrames::new(self, report, None)?;
         let (x, y) = (all.x_scale(), all.y_scale(self));
@@ -314,7 +314,7 @@ const REACH: f64 = 1.96;
 
 const SUBJECT: Pen = Pen::new(BLACK, 2.25);
 const INTERVAL: Pen = Pen::new(BLACK, 1.5).dotted();
-const OTHER: Pen = Pen::new(GREY.faint(0.55), 0.75);
+const OTHER: Pen = Pen::new(GREY.with_opacity(0.55), 0.75);
 const WITHOUT: Pen = Pen::new(COLOURS[0], 1.25).dashed();
 
 /// The first private release of a curve among what surrounds it.

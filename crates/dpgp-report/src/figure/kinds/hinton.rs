@@ -12,7 +12,7 @@ const TRAINING: &str = "training";
 /// The part of the room of a place that its block fills.
 const BLOCK: f64 = 0.86;
 const ARM: f64 = 4.0;
-const HALO: Pen = Pen::new(WHITE.faint(0.6), 3.5);
+const HALO: Pen = Pen::new(WHITE.with_opacity(0.6), 3.5);
 
 frame! {
     /// The frame `samples`: private probabilities, one for every draw, at each place.
@@ -58,7 +58,7 @@ impl PictureBuilder for HintonFigure {
         let room = PlotPoint::new(least_gap(&xs), least_gap(&ys));
         let (x, y) = (padded_scale(xs, room.x), padded_scale(ys, room.y));
         let mut panels = Vec::new();
-        for group in group_cells(report, self.panels.as_deref(), &[]) {
+        for group in group_cells_into_panels(report, self.panels.as_deref(), &[]) {
             let here = samples(report, Some(group.first_cell()))?;
             if here.is_empty() {
                 continue;

@@ -23,7 +23,7 @@ impl LineSeries {
         self.points.iter().map(|point| point.at).max_by(|a, b| a.x.total_cmp(&b.x))
     }
 
-    /// The least and the largest of its values above an end of the axis, and whether all are.
+    /// The least and the largest of its values above the upper end `most` of the axis, and whether all values lie above it.
     fn range_above(&self, most: f64) -> Option<([f64; 2], bool)> {
         let above = self.points.iter().map(|point| point.at.y).filter(|y| *y > most);
         let range = min_max(above.clone())?;
@@ -49,13 +49,17 @@ impl LinesPanel {
                 (_, largest) => format!("{name} (up to {largest})"),
             })
             .collect();
-        if named.is_empty() { String::new() } else { format!("Above {}: {}", format_brief(most), named.join(", ")) }
+        if named.is_empty() {
+            String::new()
+        } else {
+            format!("Above {}: {}", format_four_digits_trimmed(most), named.join(", "))
+        }
     }
 }
 
 /// Two significant digits.
 fn format_two_digits(value: f64) -> String {
-    format_brief(format!("{value:.1e}").parse().unwrap_or(value))
+    format_four_digits_trimmed(format!("{value:.1e}").parse().unwrap_or(value))
 }
 
 /// The rows of a figure of lines, and its axes.
@@ -140,7 +144,7 @@ impl LineRows<'_> {
     fn series(&self, rows: Vec<&ReportRow>, name: &str, pen: Pen) -> LineSeries {
         let least = self.setting.least;
         let is_shown = |value: f64| least.is_none_or(|least| value >= least);
-        let measured = rows.iter().filter_map(|row| Some((*row, row.axis_value(self.x)?, self.relative_unit(row)?)));
+        let measured = rows.iter().filter_map(|row| Some((*row, row.axis_value(self.x)?, self.divisor_for_row(row)?)));
         let measured: Vec<(&ReportRow, f64, f64)> = measured.collect();
         let estimates = measured.iter().map(|(row, x, unit)| PlottedEstimate::new(*x, row).divide_by(*unit));
         let (points, below): (Vec<PlottedEstimate>, Vec<PlottedEstimate>) =
@@ -158,7 +162,7 @@ impl LineRows<'_> {
 
     /// What the values of a row are divided by: one, or the value of the row that differs from it in the label of lines
     /// alone. None if there is no such value.
-    fn relative_unit(&self, row: &ReportRow) -> Option<f64> {
+    fn divisor_for_row(&self, row: &ReportRow) -> Option<f64> {
         let Some(relative) = self.setting.relative.as_deref() else { return Some(1.0) };
         let is_unit = |other: &&&ReportRow| {
             let mut labels = other.labels.iter().zip(&row.labels).enumerate();

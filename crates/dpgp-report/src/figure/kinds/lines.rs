@@ -148,7 +148,7 @@ impl LinesFigureContent<'_> {
         let below: usize = self.series().map(|s| s.below).sum();
         let mut notes = Vec::new();
         if self.setting.shades {
-            let widest = format_brief(format!("{widest:.1e}").parse().unwrap_or(widest));
+            let widest = format_four_digits_trimmed(format!("{widest:.1e}").parse().unwrap_or(widest));
             notes.push(Swatch::None.means(format!("standard error at most {widest}")));
         } else if widest > 0.0 {
             notes.push(error_bar_legend());

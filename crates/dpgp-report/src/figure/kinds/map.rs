@@ -61,7 +61,7 @@ impl PictureBuilder for MapFigure {
         let y = Scale::tight(maps.iter().flat_map(|map| map.y).copied()).with_default_margin();
         let look = MapStyle::new(self, &maps);
         let mut panels = Vec::new();
-        for group in group_cells_with_frame(report, self.panels.as_deref(), MAP) {
+        for group in group_cells_with_frame_into_panels(report, self.panels.as_deref(), MAP) {
             let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_numbers(y, &self.y_label));
             panels.push(Panel::new(&group.title, Plot::new(x, y, look.marks(report, group.first_cell())?)));
         }
@@ -143,12 +143,14 @@ impl<'a> MapStyle<'a> {
         let span = self.largest - self.least;
         let fraction = if span > 0.0 { (mean - self.least) / span } else { 0.0 };
         let colour = if self.setting.colours { ramp(fraction) } else { COLOURS[0] };
-        colour.faint((1.0 - noise_sd / self.setting.vanish).clamp(0.0, 1.0))
+        colour.with_opacity((1.0 - noise_sd / self.setting.vanish).clamp(0.0, 1.0))
     }
 
     fn legend(&self, report: &Report<'_>) -> Result<Vec<LegendEntry>, FigureError> {
         let mut entries = self.disc_legend();
-        entries.push(Swatch::Line(CONTOUR).means(format!("contours, {} apart", format_brief(self.setting.step))));
+        entries.push(
+            Swatch::Line(CONTOUR).means(format!("contours, {} apart", format_four_digits_trimmed(self.setting.step))),
+        );
         entries.extend((1..FADING_STEPS).map(|step| self.fading_legend(step)));
         if read_frames(report, None, DATA, read_points)?.iter().any(|spots| !spots.is_empty()) {
             entries.push(Swatch::Disc(2.0, BLACK).means("training inputs"));
@@ -161,10 +163,14 @@ impl<'a> MapStyle<'a> {
 
     fn disc_legend(&self) -> Vec<LegendEntry> {
         if !self.setting.colours {
-            let text = format!("{} by the size of discs, at most {}", self.setting.label, format_brief(self.largest));
+            let text = format!(
+                "{} by the size of discs, at most {}",
+                self.setting.label,
+                format_four_digits_trimmed(self.largest)
+            );
             return vec![Swatch::Disc(8.0, COLOURS[0]).means(text)];
         }
-        let [least, most] = [self.least, self.largest].map(format_brief);
+        let [least, most] = [self.least, self.largest].map(format_four_digits_trimmed);
         vec![Swatch::Bar.means(format!("{}, {least} to {most}", self.setting.label))]
     }
 
@@ -172,9 +178,9 @@ impl<'a> MapStyle<'a> {
     fn fading_legend(&self, step: usize) -> LegendEntry {
         let sd = self.setting.vanish * step as f64 / FADING_STEPS as f64;
         let text = match step {
-            1 => format!("noise sd {}", format_brief(sd)),
-            _ if step + 1 < FADING_STEPS => format_brief(sd),
-            _ => format!("{} (invisible from {})", format_brief(sd), format_exact(self.setting.vanish)),
+            1 => format!("noise sd {}", format_four_digits_trimmed(sd)),
+            _ if step + 1 < FADING_STEPS => format_four_digits_trimmed(sd),
+            _ => format!("{} (invisible from {})", format_four_digits_trimmed(sd), format_exact(self.setting.vanish)),
         };
         let colour = self.colour(0.5 * (self.least + self.largest), sd);
         let swatch = if self.is_tiled() { Swatch::Area(colour) } else { Swatch::Disc(8.0, colour) };

@@ -20,7 +20,7 @@ use super::frames::*;
 use super::panels::*;
 use crate::bibtex::report_caption;
 use crate::report::{Report, ReportRow};
-use dpgp_number::text::{format_brief, format_exact, format_short};
+use dpgp_number::text::{format_exact, format_four_digits, format_four_digits_trimmed};
 use dpgp_plot::*;
 use dpgp_spec::{FigureSetting, ValueOwner};
 

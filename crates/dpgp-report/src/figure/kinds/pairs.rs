@@ -8,7 +8,7 @@ const DOT: f64 = 3.0;
 const RING: f64 = 4.5;
 const OURS: Pen = Pen::new(COLOURS[0], 1.0);
 const OTHERS: Pen = Pen::new(COLOURS[1], 1.0);
-const APART: Pen = Pen::new(COLOURS[1].faint(0.4), 0.75);
+const APART: Pen = Pen::new(COLOURS[1].with_opacity(0.4), 0.75);
 
 /// A member of both families in a cell.
 struct MetricPair<'a> {
@@ -53,7 +53,7 @@ impl MetricPair<'_> {
 
 impl PictureBuilder for PairsFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let groups = group_cells(report, self.panels.as_deref(), &[]);
+        let groups = group_cells_into_panels(report, self.panels.as_deref(), &[]);
         let panels: Vec<(String, Vec<MetricPair<'_>>)> =
             groups.into_iter().map(|group| (group.title.clone(), pair_metrics(self, report, &group))).collect();
         let all: Vec<&MetricPair<'_>> = panels.iter().flat_map(|(_, pairs)| pairs).collect();

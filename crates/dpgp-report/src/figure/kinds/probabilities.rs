@@ -46,7 +46,7 @@ impl PictureBuilder for ProbabilitiesFigure {
         let Some(axis) = report.axis(&self.x) else {
             return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
         };
-        let groups = group_cells(report, None, &[self.x.as_str()]);
+        let groups = group_cells_into_panels(report, None, &[self.x.as_str()]);
         let families: Vec<FamilyLines<'_>> =
             groups.iter().flat_map(|group| families(self, report, axis, group)).collect();
         let points = families.iter().flat_map(|family| &family.members).flat_map(|member| &member.points);
@@ -115,7 +115,9 @@ fn pen(family: usize, member: usize) -> Pen {
 
 /// A family and the numbers of its members.
 fn legend(report: &Report<'_>, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
-    let members = family.members_with_pens().map(|(member, pen)| Swatch::Line(pen).means(format_brief(member.number)));
+    let members = family
+        .members_with_pens()
+        .map(|(member, pen)| Swatch::Line(pen).means(format_four_digits_trimmed(member.number)));
     let name = Swatch::None.means(format!("{}:", report.display_name(family.name)));
     std::iter::once(name).chain(members).collect()
 }

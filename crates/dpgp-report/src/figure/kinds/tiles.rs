@@ -26,7 +26,7 @@ impl PictureBuilder for TilesFigure {
         let Some(tiles) = TilePanels::new(self, report) else {
             return Ok(Picture { legend: Vec::new(), layout: Layout::new(AROUND), panels: Vec::new() });
         };
-        let mut groups = group_cells(report, self.panels.as_deref(), &[self.x.as_str()]);
+        let mut groups = group_cells_into_panels(report, self.panels.as_deref(), &[self.x.as_str()]);
         groups.retain(|group| tiles.rows.iter().any(|row| group.cells.contains(&row.row.cell)));
         let panels = groups.iter().map(|group| tiles.panel(group)).collect();
         let layout = Layout::new(AROUND + ROW * tiles.names.len() as f64);
@@ -69,7 +69,7 @@ impl<'a> TilePanels<'a> {
         let [least, most] = self.range?;
         let colour = ramp(if most > least { (row.row.value - least) / (most - least) } else { 0.0 });
         let words = TextLabel {
-            text: format_brief(format!("{:.1e}", row.row.value).parse().unwrap_or(row.row.value)),
+            text: format_four_digits_trimmed(format!("{:.1e}", row.row.value).parse().unwrap_or(row.row.value)),
             at: corner.moved(0.5, 0.5),
             offset: PlotPoint::new(0.0, 0.0),
             anchor: TextAnchor::Middle,
@@ -80,7 +80,8 @@ impl<'a> TilePanels<'a> {
 
     fn legend(&self) -> Vec<LegendEntry> {
         let Some([least, most]) = self.range else { return Vec::new() };
-        let [least, most] = [least, most].map(|end| format_brief(format!("{end:.2e}").parse().unwrap_or(end)));
+        let [least, most] =
+            [least, most].map(|end| format_four_digits_trimmed(format!("{end:.2e}").parse().unwrap_or(end)));
         vec![Swatch::Bar.means(format!("{}, {least} to {most}", self.setting.label))]
     }
 }

@@ -5,7 +5,7 @@ use dpgp_spec::TracesFigure;
 
 const TRACE: &str = "trace";
 const HEIGHT: f64 = 380.0;
-const ELEMENT: Pen = Pen::new(COLOURS[0].faint(0.2), 1.0);
+const ELEMENT: Pen = Pen::new(COLOURS[0].with_opacity(0.2), 1.0);
 
 frame! {
     /// The frame `trace`: absolute differences from the optimum after each step.
@@ -23,7 +23,7 @@ impl PictureBuilder for TracesFigure {
         // Zero lies below a logarithmic scale.
         let y = Scale::covering(true, differences.filter(|value| *value > 0.0)).within(self.least, None);
         let mut panels = Vec::new();
-        for group in group_cells_with_frame(report, self.panels.as_deref(), TRACE) {
+        for group in group_cells_with_frame_into_panels(report, self.panels.as_deref(), TRACE) {
             let mut marks = Vec::new();
             for trace in read_frames(report, Some(group.first_cell()), TRACE, Trace::read)? {
                 let lines = trace.elements.iter().map(|element| points_from_columns(trace.iteration, element));
@@ -32,7 +32,7 @@ impl PictureBuilder for TracesFigure {
             let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_grid_lines(y, &self.label));
             panels.push(Panel::new(group.title, Plot::new(x, y, marks)));
         }
-        let legend = vec![Swatch::Line(Pen::new(COLOURS[0].faint(0.7), 1.0)).means("one line for each element")];
+        let legend = vec![Swatch::Line(Pen::new(COLOURS[0].with_opacity(0.7), 1.0)).means("one line for each element")];
         Ok(Picture { legend, layout: Layout::new(HEIGHT), panels }.with_panel_letters())
     }
 }

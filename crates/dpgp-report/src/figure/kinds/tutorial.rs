@@ -53,7 +53,7 @@ impl TutorialStage {
 
     /// The function at a place.
     fn function_label(&self, place: usize) -> String {
-        self.pair.map_or(String::new(), |pair| format!("f({})", format_brief(pair.places[place])))
+        self.pair.map_or(String::new(), |pair| format!("f({})", format_four_digits_trimmed(pair.places[place])))
     }
 }
 
@@ -85,7 +85,7 @@ impl StageScales {
 
 impl PictureBuilder for TutorialFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let groups = group_cells_with_frame(report, None, DRAWS).into_iter();
+        let groups = group_cells_with_frame_into_panels(report, None, DRAWS).into_iter();
         let stages: Result<Vec<TutorialStage>, FigureError> =
             groups.map(|group| TutorialStage::read(report, group.title.clone(), group.first_cell())).collect();
         let stages = stages?;
@@ -106,7 +106,7 @@ fn samples(setting: &TutorialFigure, stage: &TutorialStage, scales: &StageScales
     let colours = COLOURS.iter().cycle();
     let draws = stage.draws.iter().zip(colours);
     let mut marks: Vec<Mark> =
-        draws.map(|(draw, colour)| Mark::Line(draw.clone(), Pen::new(colour.faint(0.75), 1.25))).collect();
+        draws.map(|(draw, colour)| Mark::Line(draw.clone(), Pen::new(colour.with_opacity(0.75), 1.25))).collect();
     marks.extend(stage.pair.iter().flat_map(|pair| pair.places).map(|place| Mark::Upright(place, PLACE)));
     marks.push(Mark::Strokes(stage.data.clone(), MarkShape::Times, 6.0, OBSERVED));
     let (x, y) = (
@@ -142,7 +142,7 @@ fn density(stage: &TutorialStage, prior: Option<&TutorialStage>, scales: &StageS
         let first = curve.first().map(|spot| PlotPoint::new(spot.x, 0.0));
         let last = curve.last().map(|spot| PlotPoint::new(spot.x, 0.0));
         let outline = first.into_iter().chain(curve.iter().copied()).chain(last);
-        marks.extend([Mark::area(outline, COLOURS[0].faint(0.18)), Mark::Line(curve.clone(), NOW)]);
+        marks.extend([Mark::area(outline, COLOURS[0].with_opacity(0.18)), Mark::Line(curve.clone(), NOW)]);
     }
     let (x, y) = (
         PlotAxis::with_numbers(scales.value, stage.function_label(1)),

@@ -15,8 +15,8 @@ const SHARES: [f64; 3] = [0.24, 0.38, 0.38];
 /// Half the width of a bar and of a violin, as parts of the room of a value.
 const BAR: f64 = 0.32;
 const VIOLIN: f64 = 0.42;
-const INSIDE: Colour = COLOURS[0].faint(0.35);
-const NEGATIVE: Colour = GREY.faint(0.6);
+const INSIDE: Colour = COLOURS[0].with_opacity(0.35);
+const NEGATIVE: Colour = GREY.with_opacity(0.6);
 const EXACT: Pen = Pen::new(BLACK, 1.75);
 const ARM: f64 = 4.0;
 
@@ -45,7 +45,7 @@ frame! {
 impl PictureBuilder for ViolinsFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let shared = ViolinPanels::new(self, report)?;
-        let groups = group_cells_with_frame(report, None, SAMPLES);
+        let groups = group_cells_with_frame_into_panels(report, None, SAMPLES);
         let panels: Result<Vec<Panel>, FigureError> = groups.iter().map(|group| shared.panel(report, group)).collect();
         let legend: Vec<LegendEntry> = vec![
             Swatch::Area(COLOURS[1]).means(&self.positive),
