@@ -5,7 +5,7 @@
 //! | module | crate | start with |
 //! |---|---|---|
 //! | [`publish`] | `dpgp-report` | [`publish::publish`] |
-//! | [`release`] | `dpgp-release` | [`release::StreamedRelease`] |
+//! | [`release`] | `dpgp-release` | [`release::AnyPlannedSumsRelease`] |
 //! | [`run`] | `dpgp-run` | [`run::Study`] |
 //! | [`audit`] | `dpgp-claim-audit`, `dpgp-audit` | [`run::audit`], [`audit::attack`] |
 //! | [`task`] | `dpgp-task` | [`task::measure_replicate`] |
@@ -119,7 +119,7 @@ pub mod prelude {
         Calibration, Certificate, CloakingOptions, DroppedDirectionRule, Objective, Solver, design_cloaking_noise,
         gaussian_delta,
     };
-    pub use crate::release::{DrawnRelease, StreamedRelease, UnchargedRelease, ledger::LedgerLocation};
+    pub use crate::release::{AnyPlannedSumsRelease, DrawnRelease, UnchargedRelease, ledger::LedgerLocation};
     pub use crate::run::{DataLocations, Plan, Pool, Project, RunOptions, Shard, Study, StudyReport};
     pub use crate::task::Experiment;
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dpgp::data::{DataKey, MissingCellPolicy};
-use dpgp::prelude::{DataLocations, Pool, Project, StreamedRelease};
+use dpgp::prelude::{AnyPlannedSumsRelease, DataLocations, Pool, Project};
 use dpgp::privacy::MomentFeatures;
 use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
 use dpgp::release::{
-    ClassSumsRelease, CountsRelease, ExactSums, MomentsRelease, ReleaseOptions, StreamedModel, SumsModel, SumsRequest,
-    SurfaceSumsRelease, TableInMemory, publish,
+    ClassSumsModel, CountsSumsModel, ExactSums, MomentsSumsModel, PlannedSumsRelease, ReleaseOptions, SumsModel,
+    SumsRequest, SurfaceSumsModel, TableInMemory, publish,
 };
 use dpgp::run::StateFolder;
 use dpgp::setting::DataSetting;
@@ -30,29 +30,29 @@ pub fn sums_cells(rows: usize, rows_per_person: usize, inputs: usize) -> bool {
 
 /// Sums of one of the models that are released.
 pub(crate) enum Total {
-    Surface(ExactSums<SurfaceSumsRelease>),
-    Moments(ExactSums<MomentsRelease>),
-    Classes(ExactSums<ClassSumsRelease>),
-    Counts(ExactSums<CountsRelease>),
+    Surface(ExactSums<SurfaceSumsModel>),
+    Moments(ExactSums<MomentsSumsModel>),
+    Classes(ExactSums<ClassSumsModel>),
+    Counts(ExactSums<CountsSumsModel>),
 }
 
 /// Runs code for the sums of any model.
 macro_rules! with_streamed {
     ($experiment:expr, $streamed:ident, $model:ident => $body:expr) => {
-        match StreamedRelease::from_experiment($experiment)? {
-            StreamedRelease::Surface($streamed) => {
+        match AnyPlannedSumsRelease::from_experiment($experiment)? {
+            AnyPlannedSumsRelease::Surface($streamed) => {
                 let $model = Total::Surface;
                 $body
             }
-            StreamedRelease::Moments($streamed) => {
+            AnyPlannedSumsRelease::Moments($streamed) => {
                 let $model = Total::Moments;
                 $body
             }
-            StreamedRelease::Classes($streamed) => {
+            AnyPlannedSumsRelease::Classes($streamed) => {
                 let $model = Total::Classes;
                 $body
             }
-            StreamedRelease::Counts($streamed) => {
+            AnyPlannedSumsRelease::Counts($streamed) => {
                 let $model = Total::Counts;
                 $body
             }
@@ -121,7 +121,7 @@ impl MomentsCore {
             false => project.find_one_experiment(spec).map_err(Failure::from),
         };
         let experiment = Arc::new(experiment?);
-        StreamedRelease::from_experiment(&experiment).map_err(|error| Failure::from(error).naming(&arguments))?;
+        AnyPlannedSumsRelease::from_experiment(&experiment).map_err(|error| Failure::from(error).naming(&arguments))?;
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let key = state.map(|state| state.key().clone());
         let key = key.or_else(|| passing.as_deref().map(DataKey::new));
@@ -330,18 +330,18 @@ fn summed(
 }
 
 fn released(experiment: &Experiment, total: &Total, asked: &ReleaseTerms, gate: &Gate) -> Result<String, Failure> {
-    match (StreamedRelease::from_experiment(experiment)?, total) {
-        (StreamedRelease::Surface(streamed), Total::Surface(sums)) => charged(&streamed, sums, asked, gate),
-        (StreamedRelease::Moments(streamed), Total::Moments(sums)) => charged(&streamed, sums, asked, gate),
-        (StreamedRelease::Classes(streamed), Total::Classes(sums)) => charged(&streamed, sums, asked, gate),
-        (StreamedRelease::Counts(streamed), Total::Counts(sums)) => charged(&streamed, sums, asked, gate),
+    match (AnyPlannedSumsRelease::from_experiment(experiment)?, total) {
+        (AnyPlannedSumsRelease::Surface(streamed), Total::Surface(sums)) => charged(&streamed, sums, asked, gate),
+        (AnyPlannedSumsRelease::Moments(streamed), Total::Moments(sums)) => charged(&streamed, sums, asked, gate),
+        (AnyPlannedSumsRelease::Classes(streamed), Total::Classes(sums)) => charged(&streamed, sums, asked, gate),
+        (AnyPlannedSumsRelease::Counts(streamed), Total::Counts(sums)) => charged(&streamed, sums, asked, gate),
         _ => Err(Failure::input("the sums belong to another spec")),
     }
 }
 
 /// Runs the steps of `dpgp sum --release`. All refusals come before the charge.
 fn charged<M: SumsModel>(
-    streamed: &StreamedModel<'_, M>,
+    streamed: &PlannedSumsRelease<'_, M>,
     total: &ExactSums<M>,
     asked: &ReleaseTerms,
     gate: &Gate,

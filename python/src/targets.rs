@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dpgp::prelude::{DataLocations, Project};
 use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
-use dpgp::release::{PredictionRequest, ReleaseError, ReleaseOptions, chosen_cell, publish};
+use dpgp::release::{PredictionRequest, ReleaseError, ReleaseOptions, publish, select_release_cell};
 use dpgp::run::{RunError, StateFolder};
 use dpgp::task::{Cell, Experiment, ReleasedCombinations};
 use pyo3::prelude::*;
@@ -96,7 +96,7 @@ fn released(
     allow_exceptions: bool,
     gate: &Gate,
 ) -> Result<String, Failure> {
-    let request = read_request(experiment, chosen_cell(experiment, &[])?, rows, place)?;
+    let request = read_request(experiment, select_release_cell(experiment, &[])?, rows, place)?;
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
     publish(&request, &ReleaseOptions { place, allow_exceptions }, ready, |charged| {
         Ok(format!("{:#}\n", charged.combinations_json()?))

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use dpgp::privacy::PrivacyBudget;
 use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
 use dpgp::release::{
-    DrawnRelease, PredictionRequest, RequestedRelease, StreamedRelease, SumsRequest, chosen_cell, publish_together,
+    AnyPlannedSumsRelease, DrawnRelease, PredictionRequest, RequestedRelease, SumsRequest, publish_together,
+    select_release_cell,
 };
 use dpgp::run::StateFolder;
 use pyo3::prelude::*;
@@ -114,8 +115,8 @@ pub fn release_sums_together(
         let released = || {
             let mut models = Vec::new();
             for (experiment, total, known) in &held {
-                match (StreamedRelease::from_experiment(experiment)?, &**total) {
-                    (StreamedRelease::Moments(streamed), Total::Moments(sums)) => {
+                match (AnyPlannedSumsRelease::from_experiment(experiment)?, &**total) {
+                    (AnyPlannedSumsRelease::Moments(streamed), Total::Moments(sums)) => {
                         let privacy = streamed.resolve_privacy_setting(None)?;
                         models.push((streamed, sums, privacy, *known));
                     }
@@ -156,7 +157,7 @@ pub fn release_targets_together(
             let place = asked.place()?;
             let mut requests: Vec<PredictionRequest<'_>> = Vec::new();
             for (experiment, rows) in &held {
-                requests.push(read_request(experiment, chosen_cell(experiment, &[])?, rows, place.as_ref())?);
+                requests.push(read_request(experiment, select_release_cell(experiment, &[])?, rows, place.as_ref())?);
             }
             asked.publish(&requests, gate, |drawn| Ok(format!("{:#}\n", drawn.combinations_json()?)))
         };

@@ -21,8 +21,9 @@ use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_claim_audit::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
 use dpgp_data::rows::{FileVersion, RowFile, find_row_files, resolve_in_folder};
 use dpgp_release::{
-    EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts, PointsFile,
-    PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell, edge_case_neighbours, select_cells, situations,
+    AnyPlannedSumsRelease, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb,
+    NoisyParts, PointsFile, PredictionRequest, ReplacedCell, edge_case_neighbours, select_cells, select_release_cell,
+    situations,
 };
 use dpgp_report::{plain_table, wrap_prose};
 use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, note_outside_files};
@@ -282,14 +283,14 @@ fn run_end_to_end_checks(
         }
         files => files.to_vec(),
     };
-    let streamed = StreamedRelease::from_experiment(experiment).ok();
+    let streamed = AnyPlannedSumsRelease::from_experiment(experiment).ok();
     // With a grid, audit predictions, even if the spec can also release sums.
     if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
         let mut checks = attack_sums(streamed, &files, seed)?;
         checks.extend(check_sum_command(experiment, streamed, &files)?);
         return Ok(checks);
     }
-    let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, create_watcher(true));
+    let (cell, watcher) = (select_release_cell(experiment, &arguments.cell)?, create_watcher(true));
     let request = match &arguments.at {
         Some(at) => {
             let points = PointsFile { path: at, weights: None };
@@ -310,12 +311,24 @@ fn run_end_to_end_checks(
     Ok(checks)
 }
 
-fn attack_sums(streamed: &StreamedRelease<'_>, files: &[PathBuf], seed: u64) -> Result<Vec<EndToEndCheck>, CliError> {
+fn attack_sums(
+    streamed: &AnyPlannedSumsRelease<'_>,
+    files: &[PathBuf],
+    seed: u64,
+) -> Result<Vec<EndToEndCheck>, CliError> {
     Ok(match streamed {
-        StreamedRelease::Surface(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
-        StreamedRelease::Moments(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
-        StreamedRelease::Classes(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
-        StreamedRelease::Counts(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
+        AnyPlannedSumsRelease::Surface(streamed) => {
+            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
+        }
+        AnyPlannedSumsRelease::Moments(streamed) => {
+            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
+        }
+        AnyPlannedSumsRelease::Classes(streamed) => {
+            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
+        }
+        AnyPlannedSumsRelease::Counts(streamed) => {
+            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
+        }
     })
 }
 
@@ -339,7 +352,7 @@ const LARGE: u64 = 200 << 20;
 /// Runs `dpgp sum` on the rows and their neighbours; for counts also `dpgp predict`, which estimates them.
 pub fn check_sum_command(
     experiment: &Experiment,
-    streamed: &StreamedRelease<'_>,
+    streamed: &AnyPlannedSumsRelease<'_>,
     files: &[PathBuf],
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     let files = find_row_files(Path::new(""), files)?;
@@ -361,7 +374,7 @@ pub fn check_sum_command(
     let mut plan =
         NeighbourRunPlan { experiment, rows, neighbours, contexts, points: None, verb, program: this_program };
     let mut checks = vec![plan.check()?];
-    if matches!(streamed, StreamedRelease::Counts(_)) {
+    if matches!(streamed, AnyPlannedSumsRelease::Counts(_)) {
         let arguments = ["--grid", "auto", "--out", "counts.csv"].map(str::to_owned).to_vec();
         plan.verb = NeighbourRunVerb { name: "predict", arguments, noisy: NoisyParts::Columns(FROM_SUMS) };
         checks.push(plan.check()?);

@@ -172,7 +172,9 @@ fn read_tables(side: &str) -> Result<TablesByExperiment, CliError> {
     if path.is_dir() {
         collect_folder_tables(path, "", &mut tables)?;
     } else if path.is_file() {
-        tables.insert(String::new(), read(path)?);
+        let table = read(path)?;
+        pair_rows(EMPTY, &table).map_err(|cause| PublishError::NotATable { path: path.to_path_buf(), cause })?;
+        tables.insert(String::new(), table);
     } else {
         read_tables_of_git_commit(side, &mut tables)?;
     }

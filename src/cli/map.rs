@@ -9,7 +9,7 @@ use super::CliError;
 use super::options::OutputFormat;
 use super::output::{new_file_error, open_new, print, print_json};
 use dpgp_fs::NewFile;
-use dpgp_release::{CertificateSummary, ReleasedPredictions};
+use dpgp_release::{CertificateSummary, PredictionsFileContents};
 use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
 
 const EXAMPLES: &str = "\
@@ -52,7 +52,7 @@ pub struct MapArguments {
 pub fn map(arguments: &MapArguments, format: OutputFormat) -> Result<(), CliError> {
     let MapArguments { predictions, out, choices } = arguments;
     let file = MapRequest::new(out, choices)?.open()?;
-    let drawn = file.write(&ReleasedPredictions::read(predictions)?)?;
+    let drawn = file.write(&PredictionsFileContents::read(predictions)?)?;
     if format == OutputFormat::Json {
         return print_json(&json!({ "written": out, "map": drawn.json() }));
     }
@@ -145,19 +145,19 @@ impl NewMapFile {
     /// Fails if the points cannot be drawn, whatever the predictions there.
     pub fn check_points(&self, csv: &str) -> Result<(), CliError> {
         let MapRequest { path, format, options } = &self.wanted;
-        let blank = ReleasedPredictions::parse(path, csv, CertificateSummary::without_certificate())?;
+        let blank = PredictionsFileContents::parse(path, csv, CertificateSummary::without_certificate())?;
         draw_map(&blank, options, *format)?;
         Ok(())
     }
 
     /// Draws predictions from the text of their file and a summary of their certificate, and writes the map.
     pub fn write_from_csv(self, csv: &str, statement: CertificateSummary) -> Result<DrawnMap, CliError> {
-        let released = ReleasedPredictions::parse(&self.wanted.path, csv, statement)?;
+        let released = PredictionsFileContents::parse(&self.wanted.path, csv, statement)?;
         self.write(&released)
     }
 
     /// Draws predictions, and writes the file.
-    pub fn write(mut self, released: &ReleasedPredictions) -> Result<DrawnMap, CliError> {
+    pub fn write(mut self, released: &PredictionsFileContents) -> Result<DrawnMap, CliError> {
         let MapRequest { path, format, options } = &self.wanted;
         let drawn = draw_map(released, options, *format)?;
         let written = self.file.append_bytes(drawn.text.as_bytes()).and_then(|()| self.file.finish());

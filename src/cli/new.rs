@@ -230,7 +230,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
     ends.iter().for_each(|ends| draft.set_bounds(*ends));
     let text = match said {
         Some(said) => ask_questions(draft, &path, said)?,
-        None if ends.is_some() => draft.text_of_bounds(),
+        None if ends.is_some() => draft.text_with_bounds_filled(),
         None => text,
     };
     let text = match &arguments.bounds_from {

@@ -25,10 +25,10 @@ use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    CERTIFICATE_ENDING, CertificateSummary, CombinationsFile, CountsFile, DrawnRelease, FilePredictions, GridChoice,
-    ModelOverride, MomentsFile, NamedAreas, NewCombinationsFile, PointsFile, PredictionFiles, PredictionFormat,
-    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey, chosen_cell,
-    prediction_paths, publish, refuse_private_filter, write_predictions,
+    CERTIFICATE_ENDING, CertificateSummary, CombinationsFile, CountsFile, DrawnRelease, GridChoice, ModelOverride,
+    MomentsFile, NamedAreas, NewCombinationsFile, PointsFile, PostprocessedPredictions, PredictionFiles,
+    PredictionFormat, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey,
+    prediction_paths, publish, refuse_private_filter, select_release_cell, write_predictions,
 };
 use dpgp_report::{DrawnMap, format_four_digits};
 use dpgp_run::{ClippedCounts, Project, create_watcher};
@@ -178,7 +178,7 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
     let project = arguments.places.project()?;
     let experiment = project.find_one_experiment(arguments.specs.first().map_or("", String::as_str))?;
     let experiment = apply_changes(&project, experiment, &arguments.set)?;
-    let cell = chosen_cell(&experiment, &arguments.cell)?;
+    let cell = select_release_cell(&experiment, &arguments.cell)?;
     refuse_private_filter(cell.setting(), arguments.allow_caveats)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
     ensure_readable_addresses(source.into_iter().chain(arguments.points.at.as_deref()))?;
@@ -483,7 +483,7 @@ impl FromReleaseArguments {
 
 /// Predictions from a file, and what covers them.
 struct ComputedPredictions {
-    predictions: FilePredictions,
+    predictions: PostprocessedPredictions,
     guarantee: String,
     /// The statement for a map, where it is not that of the whole file.
     published: Option<CertificateSummary>,

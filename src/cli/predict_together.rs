@@ -13,8 +13,9 @@ use super::preview::preview;
 use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_release::{
-    DrawnRelease, FilledFiles, JointAnswer, JointAnswers, JointGuarantee, PredictionFiles, PredictionRequest,
-    PrivatePredictions, ReleaseError, SigningKey, prediction_paths, publish_together, refuse_private_filter,
+    DrawnRelease, FilledFiles, JointGuarantee, JointReleasePlan, PlannedJointRelease, PredictionFiles,
+    PredictionRequest, PrivatePredictions, ReleaseError, SigningKey, prediction_paths, publish_together,
+    refuse_private_filter,
 };
 use dpgp_run::{Project, create_watcher};
 
@@ -49,7 +50,7 @@ pub(super) fn predict_together(
         drop(waiting);
         Ok(())
     };
-    let names: Vec<&str> = joint.answers().iter().map(JointAnswer::name).collect();
+    let names: Vec<&str> = joint.answers().iter().map(PlannedJointRelease::name).collect();
     // Charge, draw, write.
     publish_together(&requests, &names, joint.total(), place.as_ref(), designed, |drawn| {
         made.keep();
@@ -100,13 +101,13 @@ pub(super) fn preview_together(arguments: &PredictArguments, format: OutputForma
 }
 
 /// Finds the answers and the epsilon of each. Refuses what needs no row.
-fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<JointAnswers, CliError> {
+fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<JointReleasePlan, CliError> {
     let specs = arguments.specs.iter().map(|spec| Ok(project.find_one_experiment(spec)?));
     let specs = specs.collect::<Result<Vec<_>, CliError>>()?;
     // Refuse: changes of the rows.
     specs.iter().try_for_each(|spec| apply_changes(project, spec.clone(), &arguments.set).map(drop))?;
     let weights: Vec<(String, f64)> = arguments.share.iter().map(|share| (share.name.clone(), share.weight)).collect();
-    let joint = JointAnswers::split(project, specs, &arguments.set, &arguments.cell, &weights)?;
+    let joint = JointReleasePlan::split(project, specs, &arguments.set, &arguments.cell, &weights)?;
     for answer in joint.answers() {
         let setting = answer.cell().setting();
         refuse_private_filter(setting, false)?;
@@ -122,7 +123,7 @@ fn output_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Describes the release: its answers, the guarantee of all together, what it does not cover, and the balance of the ledger.
-fn summary(joint: &JointAnswers, drawn: &[DrawnRelease<PrivatePredictions<'_>>], paths: &[PathBuf]) -> String {
+fn summary(joint: &JointReleasePlan, drawn: &[DrawnRelease<PrivatePredictions<'_>>], paths: &[PathBuf]) -> String {
     let total = joint.total();
     let mut text = format!("{} released together:\n", count_with_noun(drawn.len(), "answer", "answers"));
     let answers = joint.answers();

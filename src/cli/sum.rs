@@ -21,8 +21,8 @@ use dpgp_fs::append_suffix;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_release::ledger::{ChargeReceipt, LedgerLocation};
 use dpgp_release::{
-    AfterChargeError, ExactSums, ExactSumsFile, HolderDescription, NewSumsFile, ReleaseError, ReleaseOptions,
-    SigningKey, StreamedModel, StreamedRelease, SumsDescription, SumsModel, SumsRequest, publish,
+    AfterChargeError, AnyPlannedSumsRelease, ExactSums, ExactSumsFile, HolderDescription, NewSumsFile,
+    PlannedSumsRelease, ReleaseError, ReleaseOptions, SigningKey, SumsDescription, SumsModel, SumsRequest, publish,
 };
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
@@ -120,11 +120,11 @@ pub struct SumArguments {
 pub fn sum(arguments: &SumArguments, format: OutputFormat) -> Result<(), CliError> {
     ensure_readable_addresses(arguments.files.iter().map(PathBuf::as_path))?;
     let experiment = arguments.places.project()?.find_one_experiment(&arguments.name)?;
-    match StreamedRelease::from_experiment(&experiment)? {
-        StreamedRelease::Surface(streamed) => sum_and_release(&streamed, arguments, format),
-        StreamedRelease::Moments(streamed) => sum_and_release(&streamed, arguments, format),
-        StreamedRelease::Classes(streamed) => sum_and_release(&streamed, arguments, format),
-        StreamedRelease::Counts(streamed) => sum_and_release(&streamed, arguments, format),
+    match AnyPlannedSumsRelease::from_experiment(&experiment)? {
+        AnyPlannedSumsRelease::Surface(streamed) => sum_and_release(&streamed, arguments, format),
+        AnyPlannedSumsRelease::Moments(streamed) => sum_and_release(&streamed, arguments, format),
+        AnyPlannedSumsRelease::Classes(streamed) => sum_and_release(&streamed, arguments, format),
+        AnyPlannedSumsRelease::Counts(streamed) => sum_and_release(&streamed, arguments, format),
     }
 }
 
@@ -139,7 +139,7 @@ pub fn sum(arguments: &SumArguments, format: OutputFormat) -> Result<(), CliErro
 ///
 /// An error after the charge says that the budget was spent.
 fn sum_and_release<M: SumsModel>(
-    streamed: &StreamedModel<'_, M>,
+    streamed: &PlannedSumsRelease<'_, M>,
     arguments: &SumArguments,
     format: OutputFormat,
 ) -> Result<(), CliError> {
@@ -185,7 +185,7 @@ fn sum_and_release<M: SumsModel>(
 
 /// Sums the rows of files, or adds the sums of files.
 fn total<M: SumsModel>(
-    streamed: &StreamedModel<'_, M>,
+    streamed: &PlannedSumsRelease<'_, M>,
     arguments: &SumArguments,
     place: Option<&LedgerLocation>,
 ) -> Result<ExactSums<M>, CliError> {
@@ -269,7 +269,7 @@ struct SumsReleaseSummary {
 /// [`publish`] guarantees the order: it calls the closure only with a value that was charged and drawn. It also refuses exceptions to
 /// the guarantee unless `allow_caveats`, before the charge.
 fn release_sums<M: SumsModel>(
-    streamed: &StreamedModel<'_, M>,
+    streamed: &PlannedSumsRelease<'_, M>,
     total: &ExactSums<M>,
     to: SumsReleasePlan<'_>,
     allow_caveats: bool,

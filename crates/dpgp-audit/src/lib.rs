@@ -6,4 +6,4 @@ mod normal;
 
 pub use attack::{AttackSets, LowerBounds, MechanismOutputs, attack, provable_epsilon};
 pub use binomial::Trials;
-pub use normal::{exact_delta, short};
+pub use normal::{exact_delta, format_four_significant};

@@ -98,8 +98,8 @@ fn mills_ratio(x: &WideFloat, bits: usize) -> WideFloat {
     sum / x
 }
 
-/// Four digits: fixed from a thousandth to a hundred thousand, with an exponent beyond.
-pub fn short(x: f64) -> String {
+/// Formats a number with four significant digits: fixed-point from 0.001 to 100,000, with an exponent beyond.
+pub fn format_four_significant(x: f64) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }

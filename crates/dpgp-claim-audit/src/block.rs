@@ -20,7 +20,7 @@ use std::f64::consts::TAU;
 use thiserror::Error;
 
 use crate::finding::{AttackContext, AuditBound, AuditCheck, AuditFinding, AuditVerdict, ROUNDING};
-use crate::gaussian::{self, FunctionNorms, NoiseScaling, statistic_change};
+use crate::gaussian::{self, FunctionNormCache, NoiseScaling, statistic_change};
 use crate::records::check_records;
 use crate::selection::{check_exponential, check_selection};
 use crate::shaped::check_shaped_noise;
@@ -28,7 +28,7 @@ use dpgp_accounting::{
     Accountant, AccountingError, AssumedPoissonAccountant, Caveat, Certificate, CertifiedMechanism, Guarantee,
     LossDistributionAccountant, NeighbourRelation, PrivacyEvent,
 };
-use dpgp_audit::{exact_delta, short};
+use dpgp_audit::{exact_delta, format_four_significant};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{
     AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, BinStatistic, Frequencies, PrivacySetting,
@@ -62,7 +62,7 @@ pub fn audit(
 ) -> Result<Vec<Option<AuditFinding>>, AuditError> {
     let AttackContext { streams, known, .. } = attacks;
     let job = ReplicateJob { setting: block, cells, sample, streams, known, audited: true };
-    let norms = FunctionNorms::default();
+    let norms = FunctionNormCache::default();
     let mut findings = Vec::with_capacity(cells.len());
     for measured in measure_replicate(&block.task, &job)? {
         let mut claims = measured.metrics.iter().map(|measurement| &measurement.certificate);
@@ -100,7 +100,7 @@ fn check_audited_mechanism(
     sampled: &AuditedMechanism,
     claim: Guarantee,
     attacks: &AttackContext<'_>,
-    norms: &FunctionNorms,
+    norms: &FunctionNormCache,
 ) -> Result<Vec<AuditCheck>, AuditError> {
     Ok(vec![match sampled {
         AuditedMechanism::Linear { places, scale, change } => {
@@ -181,7 +181,11 @@ fn check_laplace(statistic: BinStatistic, bins: &[(usize, f64)], change: f64, cl
     let epsilon =
         largest_or_nan(bins.iter().map(|&(records, scale)| statistic_change(statistic, records, change) / scale));
     let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
-    let note = format!("worst of {} bins, with its targets at their bounds: epsilon = {}", bins.len(), short(epsilon));
+    let note = format!(
+        "worst of {} bins, with its targets at their bounds: epsilon = {}",
+        bins.len(),
+        format_four_significant(epsilon)
+    );
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
     AuditCheck { verdict, found: AuditBound::EpsilonAtMost(epsilon), note }
 }
@@ -247,7 +251,8 @@ impl MomentWeights {
                 for sign in [-1, 1] {
                     let pairs = one.frequency.iter().zip(&other.frequency);
                     let sum: Vec<i64> = pairs.map(|(a, b)| a + sign * b).collect();
-                    *coefficients.entry(canonical_sign(sum)).or_insert(0.0) += 0.5 * one.weight * other.weight;
+                    *coefficients.entry(canonical_half_space_vector(sum)).or_insert(0.0) +=
+                        0.5 * one.weight * other.weight;
                 }
             }
         }
@@ -255,14 +260,16 @@ impl MomentWeights {
     }
 
     /// The greatest squared shift over displacements and targets on a grid: records that exist.
-    pub fn search_worst_shift(&self) -> f64 {
+    pub fn search_worst_squared_shift(&self) -> f64 {
         let dimensions = self.weighted.first().map_or(1, |wave| wave.frequency.len());
         let side = (DISPLACEMENTS.powf(1.0 / dimensions as f64) as usize).max(2);
         let count = (0..dimensions).fold(1, |count: usize, _| count * side);
-        largest_or_nan((0..count).map(|place| self.worst_targets(&displacement(place, side, dimensions))))
+        largest_or_nan(
+            (0..count).map(|place| self.worst_squared_shift_over_targets(&displacement(place, side, dimensions))),
+        )
     }
 
-    fn worst_targets(&self, displacement: &[f64]) -> f64 {
+    fn worst_squared_shift_over_targets(&self, displacement: &[f64]) -> f64 {
         let (v, w) = (self.sum(&self.weighted, displacement), self.sum(&self.plain, displacement));
         let (most_v, most_w) = (self.sum(&self.weighted, &[]), self.sum(&self.plain, &[]));
         largest_or_nan(self.targets().flat_map(|y| {
@@ -302,7 +309,7 @@ fn weighted_frequencies(frequencies: &Frequencies, sds: &[f64]) -> Vec<WeightedF
 }
 
 /// Of a vector and its negative the one whose first entry that is not zero is positive.
-fn canonical_sign(vector: Vec<i64>) -> Vec<i64> {
+fn canonical_half_space_vector(vector: Vec<i64>) -> Vec<i64> {
     let negative: Vec<i64> = vector.iter().map(|entry| -entry).collect();
     vector.max(negative)
 }
@@ -322,7 +329,7 @@ fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
 fn check_moments(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
     let weights = MomentWeights::from_release(release);
     let most = exact_delta(weights.squared_shift_bound().sqrt(), claim.epsilon);
-    let found = exact_delta(weights.search_worst_shift().sqrt(), claim.epsilon);
+    let found = exact_delta(weights.search_worst_squared_shift().sqrt(), claim.epsilon);
     if most <= claim.delta * (1.0 + ROUNDING) {
         let note = format!("a search finds {}", AuditBound::DeltaAtLeast(found).text());
         return AuditCheck { verdict: AuditVerdict::Holds, found: AuditBound::DeltaAtMost(most), note };
@@ -330,7 +337,7 @@ fn check_moments(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
     // Between the two bounds the audit does not know.
     let broken = found > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
-    let note = format!("from pairs of records on a grid; upper bound: delta <= {}", short(most));
+    let note = format!("from pairs of records on a grid; upper bound: delta <= {}", format_four_significant(most));
     AuditCheck { verdict, found: AuditBound::DeltaAtLeast(found), note }
 }
 
@@ -341,7 +348,7 @@ fn check_moments(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
 /// `c_k` that they do not. It is greatest for `y >= 0 >= z` with `y = R`, as it rises with y, and where z is an end of its range or
 /// its derivative is zero.
 fn check_cells(release: &AuditedCellsNoise, claim: Guarantee) -> AuditCheck {
-    let most = exact_delta(largest_shift(release).sqrt(), claim.epsilon);
+    let most = exact_delta(largest_squared_shift(release).sqrt(), claim.epsilon);
     let holds = most <= claim.delta * (1.0 + ROUNDING);
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
     let found = if holds { AuditBound::DeltaAtMost(most) } else { AuditBound::DeltaAtLeast(most) };
@@ -349,7 +356,7 @@ fn check_cells(release: &AuditedCellsNoise, claim: Guarantee) -> AuditCheck {
 }
 
 /// The greatest squared distance of two records.
-fn largest_shift(release: &AuditedCellsNoise) -> f64 {
+fn largest_squared_shift(release: &AuditedCellsNoise) -> f64 {
     let AuditedCellsNoise { noise, bound } = release;
     let [sums, counts] = [&noise.sums, &noise.counts].map(|sds| sds.iter().map(|sd| sd.powi(-2)).collect::<Vec<f64>>());
     let (total, squares) = (sums.iter().sum::<f64>(), noise.squares.powi(-2));
@@ -371,7 +378,7 @@ fn largest_shift(release: &AuditedCellsNoise) -> f64 {
 /// Pieces of the range of targets, in each of which the slope, a cubic, has one root at most.
 const PIECES: u32 = 1000;
 
-/// Where a function that changes its sign between two ends is zero.
+/// A zero of a function that changes sign between `low` and `high`, by bisection.
 fn root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let sign = f(low) < 0.0;
     for _ in 0..60 {
@@ -426,7 +433,7 @@ mod moments_tests {
             let weights = MomentWeights::from_release(&release);
             // D / (sigma D), but for the small excess of the noise.
             assert!((weights.squared_shift_bound().sqrt() * sigma - 1.0).abs() < 1e-12);
-            let ratio = weights.search_worst_shift() / weights.squared_shift_bound();
+            let ratio = weights.search_worst_squared_shift() / weights.squared_shift_bound();
             assert!(ratio <= 1.0 && ratio > 0.97, "{dimensions} {kappa}: {ratio}");
         }
     }
@@ -478,7 +485,7 @@ mod cells_tests {
         for weights in [&[1.0][..], &[0.3, 0.7], &[0.1, 0.2, 0.7]] {
             let release = release(weights, 3.0, sigma);
             assert_eq!(check_cells(&release, CLAIM).verdict, AuditVerdict::Holds);
-            assert!((largest_shift(&release).sqrt() * sigma - 1.0).abs() < 1e-12);
+            assert!((largest_squared_shift(&release).sqrt() * sigma - 1.0).abs() < 1e-12);
         }
     }
 
@@ -514,7 +521,7 @@ mod cells_tests {
                 most = most.max(shift);
             }
         }
-        let found = largest_shift(&release);
+        let found = largest_squared_shift(&release);
         assert!(most <= found * (1.0 + 1e-12) && most > 0.999 * found, "{most} {found}");
     }
 }

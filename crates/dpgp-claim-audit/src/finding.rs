@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use dpgp_accounting::{Certificate, Guarantee};
-use dpgp_audit::{exact_delta, short};
+use dpgp_audit::{exact_delta, format_four_significant};
 use dpgp_task::{RandomStreams, RunCache};
 
 /// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
@@ -66,11 +66,11 @@ impl AuditBound {
     /// ```
     pub fn text(self) -> String {
         match self {
-            Self::Delta(x) => format!("delta = {}", short(x)),
-            Self::DeltaAtMost(x) => format!("delta <= {}", short(x)),
-            Self::DeltaAtLeast(x) => format!("delta >= {}", short(x)),
-            Self::EpsilonAtMost(x) => format!("epsilon <= {}", short(x)),
-            Self::EpsilonAtLeast(x) => format!("epsilon >= {}", short(x)),
+            Self::Delta(x) => format!("delta = {}", format_four_significant(x)),
+            Self::DeltaAtMost(x) => format!("delta <= {}", format_four_significant(x)),
+            Self::DeltaAtLeast(x) => format!("delta >= {}", format_four_significant(x)),
+            Self::EpsilonAtMost(x) => format!("epsilon <= {}", format_four_significant(x)),
+            Self::EpsilonAtLeast(x) => format!("epsilon >= {}", format_four_significant(x)),
         }
     }
 }

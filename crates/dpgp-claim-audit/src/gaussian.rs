@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 
 use crate::finding::{AuditBound, AuditCheck};
 use dpgp_accounting::{Guarantee, NeighbourRelation};
-use dpgp_audit::{exact_delta, short};
+use dpgp_audit::{exact_delta, format_four_significant};
 use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_triangular_solve_norm};
 use dpgp_mechanisms::{BinStatistic, LinearRelease};
 use dpgp_task::ShapedNoiseRelease;
@@ -40,7 +40,7 @@ pub(super) fn check_linear(places: &[Vec<LinearRelease>], scaling: NoiseScaling,
     let columns = largest_or_nan(places.iter().flatten().map(|release| release.columns.ncols() as f64));
     let note = format!(
         "|L^-1 b| <= {} for all columns (at most {columns}) of {releases} releases, in 106-bit arithmetic",
-        short(leverage)
+        format_four_significant(leverage)
     );
     AuditCheck::from_shift(scaling.change * leverage / scaling.noise, claim, note)
 }
@@ -54,21 +54,21 @@ fn leverage(release: &LinearRelease) -> f64 {
     largest_triangular_solve_norm(&release.factor, &release.columns)
 }
 
-/// The norms of mean functions that are known: how far they move at most, in the norm of their Hilbert space when one target moves by 1: cells that share a
-/// design share the computation.
+/// Cache of the largest change of each mean function, in the norm of its Hilbert space, when one target moves by 1. Cells that share a
+/// design share the entry.
 #[derive(Debug, Default)]
-pub(super) struct FunctionNorms {
+pub(super) struct FunctionNormCache {
     known: RefCell<Vec<(Arc<WeightsAndGram>, f64)>>,
 }
 
 /// The weights of a mean function (m x n), and the covariance of its basis (m x m).
 type WeightsAndGram = (DMatrix<f64>, DMatrix<f64>);
 
-impl FunctionNorms {
+impl FunctionNormCache {
     fn norm(&self, mean: &Arc<WeightsAndGram>) -> f64 {
         let known = self.known.borrow().iter().find(|(of, _)| Arc::ptr_eq(of, mean)).map(|known| known.1);
         known.unwrap_or_else(|| {
-            let norm = largest_norm(&mean.0, &mean.1);
+            let norm = largest_mean_function_norm(&mean.0, &mean.1);
             self.known.borrow_mut().push((Arc::clone(mean), norm));
             norm
         })
@@ -76,7 +76,7 @@ impl FunctionNorms {
 }
 
 /// `max_j sqrt([A' K A]_jj)`, in higher precision for the columns with the largest norms.
-fn largest_norm(weights: &DMatrix<f64>, gram: &DMatrix<f64>) -> f64 {
+fn largest_mean_function_norm(weights: &DMatrix<f64>, gram: &DMatrix<f64>) -> f64 {
     let moved = gram * weights;
     let squares = (0..weights.ncols()).map(|j| (moved.column(j).dot(&weights.column(j)), j));
     let mut order: Vec<(f64, usize)> = squares.collect();
@@ -92,7 +92,7 @@ fn largest_norm(weights: &DMatrix<f64>, gram: &DMatrix<f64>) -> f64 {
 /// any finite set of inputs (Hall, Rinaldo and Wasserman 2013, Corollary 9).
 pub(super) fn check_function(
     mean: &Arc<WeightsAndGram>,
-    norms: &FunctionNorms,
+    norms: &FunctionNormCache,
     scaling: NoiseScaling,
     claim: Guarantee,
 ) -> AuditCheck {
@@ -100,7 +100,7 @@ pub(super) fn check_function(
     let note = format!(
         "one target changes the function by {} in its Hilbert space, in 106-bit arithmetic for the {} worst of \
          {columns} columns",
-        short(scaling.change * norm),
+        format_four_significant(scaling.change * norm),
         WORST.min(columns)
     );
     AuditCheck::from_shift(scaling.change * norm / scaling.noise, claim, note)
@@ -119,7 +119,7 @@ pub(super) fn check_counts(
         NeighbourRelation::AddRemove => 1.0,
         NeighbourRelation::ReplaceOne => bins.min(2) as f64,
     };
-    let note = format!("{moved} of {bins} bins change by {records}; noise sd {}", short(sd));
+    let note = format!("{moved} of {bins} bins change by {records}; noise sd {}", format_four_significant(sd));
     AuditCheck::from_shift(f64::sqrt(moved) * records as f64 / sd, claim, note)
 }
 
@@ -156,7 +156,8 @@ fn extreme_targets(records: usize, high: usize, change: f64) -> Vec<f64> {
 /// values of a record need not all be at their ends together, so this is a bound.
 pub(super) fn check_means(sd: f64, means: usize, range: f64, rows: usize, claim: Guarantee) -> AuditCheck {
     let shift = (means as f64).sqrt() * range / rows as f64 / sd;
-    let note = format!("one validation record changes {means} means by {} each", short(range / rows as f64));
+    let note =
+        format!("one validation record changes {means} means by {} each", format_four_significant(range / rows as f64));
     AuditCheck {
         found: AuditBound::DeltaAtMost(exact_delta(shift, claim.epsilon)),
         ..AuditCheck::from_shift(shift, claim, note)
@@ -172,7 +173,7 @@ const STEPS: f64 = 500.0;
 /// is at most `2 R^2 (K + t) / s_a^2 + 2 (P - a t^2) / s_m^2` with t between 0 and K. Along one input `k.k'` and `p.p'` of two inputs are those of
 /// both at their mean u, times a fall with their distance that is squared in the second: the ratio depends on u alone, and is a product over the
 /// inputs.
-pub(super) fn isotropic_shift_bound(release: &ShapedNoiseRelease) -> Option<f64> {
+pub(super) fn isotropic_squared_shift_bound(release: &ShapedNoiseRelease) -> Option<f64> {
     let (on_a, on_m) = (isotropic_variance(&release.weighted)?, isotropic_variance(&release.plain)?);
     let (variance, lengthscale) = release.kernel;
     let (mut k, mut p, mut a) = (variance * variance, 1.0, variance.powi(-4));
@@ -330,7 +331,7 @@ mod isotropic_tests {
     /// if `R^2 / (2 c a) = 4 1.69^2 / 8 = 1.43` does not lie below it.
     #[test]
     fn the_bound_is_the_one_by_hand() {
-        let found = isotropic_shift_bound(&release(2, 60.0)).unwrap();
+        let found = isotropic_squared_shift_bound(&release(2, 60.0)).unwrap();
         let (k, t) = (1.69f64, 1.69f64.powi(2) / 2.0);
         let expected = 8.0 * (k + t) + 8.0 * (1.0 - t * t / (k * k));
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
@@ -339,12 +340,12 @@ mod isotropic_tests {
     #[test]
     fn other_shapes_have_no_such_bound() {
         let mut release = release(4, 3.0);
-        assert!(isotropic_shift_bound(&release).is_some());
+        assert!(isotropic_squared_shift_bound(&release).is_some());
         release.plain[(0, 1)] = 0.01;
-        assert!(isotropic_shift_bound(&release).is_none());
+        assert!(isotropic_squared_shift_bound(&release).is_none());
         release.plain[(0, 1)] = 0.0;
         release.weighted[(2, 2)] = 1.1;
-        assert!(isotropic_shift_bound(&release).is_none());
+        assert!(isotropic_squared_shift_bound(&release).is_none());
     }
 }
 

@@ -11,7 +11,7 @@ use libm::lgamma;
 use crate::finding::{AuditBound, AuditCheck, AuditVerdict, ROUNDING};
 use crate::gaussian::CurvatureBoundedSearch;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{MechanismOutputs, exact_delta, short};
+use dpgp_audit::{MechanismOutputs, exact_delta, format_four_significant};
 use dpgp_linalg::largest_or_nan;
 use dpgp_spec::setting::RangeSetting;
 use dpgp_task::{JointSumsRelease, RecordSumWeights, SumsRelease};
@@ -50,7 +50,7 @@ pub(super) fn check_records(releases: &JointSumsRelease, claim: Guarantee) -> Au
     // Between the two bounds the audit does not know.
     let broken = least > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
-    let note = format!("from records with {pair}; upper bound: delta <= {}", short(most));
+    let note = format!("from records with {pair}; upper bound: delta <= {}", format_four_significant(most));
     AuditCheck { verdict, found: AuditBound::DeltaAtLeast(least), note }
 }
 
@@ -59,15 +59,15 @@ pub(super) fn check_records(releases: &JointSumsRelease, claim: Guarantee) -> Au
 /// It takes the worst t for each pair of sums by itself, though one pair of records has one t for all that share their
 /// inducing inputs: a bound, which is exact for a single pair of sums.
 fn squared_shift_bound(releases: &JointSumsRelease) -> f64 {
-    let norms: Vec<f64> = releases.sums.iter().map(|sum| largest_feature_square(sum, releases)).collect();
+    let norms: Vec<f64> = releases.sums.iter().map(|sum| largest_squared_feature_norm(sum, releases)).collect();
     largest_or_nan(label_pairs(releases).map(|(l, m)| {
         let sums = releases.sums.iter().zip(&norms);
-        sums.map(|(sum, square)| worst_shift(sum, sum.labels[l], sum.labels[m], *square)).sum::<f64>()
+        sums.map(|(sum, square)| worst_squared_shift(sum, sum.labels[l], sum.labels[m], *square)).sum::<f64>()
     }))
 }
 
-/// The greatest shift of one pair of sums over t in [0, R^2].
-fn worst_shift(sum: &SumsRelease, one: RecordSumWeights, other: RecordSumWeights, square: f64) -> f64 {
+/// The greatest squared shift of one pair of sums over t in [0, R^2].
+fn worst_squared_shift(sum: &SumsRelease, one: RecordSumWeights, other: RecordSumWeights, square: f64) -> f64 {
     // A parabola in t that opens downwards: its vertex, if it lies inside, or an end.
     let vertex = -one.a * other.a * sum.noise.sd_b.powi(2) / (2.0 * one.b * other.b * sum.noise.sd_a.powi(2));
     let inside = if vertex.is_finite() { vertex.clamp(0.0, square) } else { 0.0 };
@@ -89,11 +89,11 @@ fn squared_shift(sum: &SumsRelease, one: RecordSumWeights, other: RecordSumWeigh
     let FeatureProducts { one: k, other: l, cross: t } = products;
     let first = one.a * one.a * k + other.a * other.a * l - 2.0 * one.a * other.a * t;
     let second = (one.b * k).powi(2) + (other.b * l).powi(2) - 2.0 * one.b * other.b * t * t;
-    over_variance(first, sum.noise.sd_a) + over_variance(second, sum.noise.sd_b)
+    divide_by_variance(first, sum.noise.sd_a) + divide_by_variance(second, sum.noise.sd_b)
 }
 
 /// `x / sd^2`. A sum that does not move needs no noise.
-fn over_variance(x: f64, sd: f64) -> f64 {
+fn divide_by_variance(x: f64, sd: f64) -> f64 {
     if x > 0.0 { x / (sd * sd) } else { 0.0 }
 }
 
@@ -115,7 +115,7 @@ fn input_interval(sum: &SumsRelease, releases: &JointSumsRelease, dimension: usi
 }
 
 /// The greatest `|k(x)|^2` over the inputs allowed: the kernel and the grid of inducing inputs are products.
-fn largest_feature_square(sum: &SumsRelease, releases: &JointSumsRelease) -> f64 {
+fn largest_squared_feature_norm(sum: &SumsRelease, releases: &JointSumsRelease) -> f64 {
     let (variance, lengthscale) = sum.kernel;
     let along = sum.inducing.iter().enumerate().map(|(dimension, range)| {
         FeatureProfile { range, lengthscale }.find_maximum(input_interval(sum, releases, dimension))
@@ -264,7 +264,7 @@ pub(super) fn has_shared_draws(outputs: [&MechanismOutputs; 2]) -> bool {
     let shortest = outputs.map(MechanismOutputs::len).into_iter().min().unwrap_or(0);
     let tests = WEIGHTS.len() as f64 + FEW as f64;
     let of_one_length = OutputCounts::from_outputs(outputs, shortest);
-    whole.log_chance_of_pairs().min(of_one_length.log_chance_of_squares()) < (ERROR / tests).ln()
+    whole.log_chance_of_shared_rare_outputs().min(of_one_length.log_chance_of_even_counts()) < (ERROR / tests).ln()
 }
 
 /// How often each output is in either file.
@@ -283,7 +283,7 @@ impl OutputCounts {
     }
 
     /// The logarithm of a bound on the chance that so many outputs of few occurrences are in both files.
-    fn log_chance_of_pairs(&self) -> f64 {
+    fn log_chance_of_shared_rare_outputs(&self) -> f64 {
         let chances = (2..=FEW).map(|occurrences| {
             let such = self.0.iter().filter(|[one, other]| one + other == occurrences);
             let (all, both) = such.fold((0.0, 0.0), |(all, both), [one, other]| {
@@ -295,7 +295,7 @@ impl OutputCounts {
     }
 
     /// The logarithm of a bound on the chance that the counts of files of one length differ so little.
-    fn log_chance_of_squares(&self) -> f64 {
+    fn log_chance_of_even_counts(&self) -> f64 {
         let repeated: Vec<[u64; 2]> = self.0.iter().copied().filter(|[one, other]| one + other > 1).collect();
         let squares = repeated.iter().map(|[one, other]| one.abs_diff(*other).pow(2) as f64 / (one + other) as f64);
         let (sum, all) = (squares.sum::<f64>(), self.0.len() as f64);
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn the_bound_is_the_exact_sensitivity() {
         let releases = sums(SumsNoise::new(1.0, 1.0), 1.3);
-        let square = largest_feature_square(&releases.sums[0], &releases);
+        let square = largest_squared_feature_norm(&releases.sums[0], &releases);
         let bounds = RecordBounds { features: square.sqrt(), target: 1.3 };
         let exact = SumsSensitivityRule::Exact.sensitivity(bounds, 1.0);
         assert!((squared_shift_bound(&releases).sqrt() / exact - 1.0).abs() < 1e-12);

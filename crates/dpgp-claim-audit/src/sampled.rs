@@ -131,7 +131,7 @@ pub fn read_sampled(
     let codes: Vec<ColumnEncoding<'_>> =
         (0..first.columns.len()).map(|column| ColumnEncoding::from_files(both, column)).collect();
     let outputs = [0, 1].map(|file| both[file].outputs(&codes, &mut stream(seed, file)));
-    if first.are_copied(&second) || has_shared_draws(outputs.each_ref()) {
+    if first.is_copy_of(&second) || has_shared_draws(outputs.each_ref()) {
         let [one, other] = [one, other].map(Path::to_path_buf);
         return Err(SampledFilesError::SharedRows { one, other });
     }
@@ -146,14 +146,14 @@ fn stream(seed: u32, file: usize) -> Pcg64 {
 }
 
 /// The cells of a file, column after column.
-pub(super) struct SampledCells {
+pub(super) struct OutputFileCells {
     pub columns: Vec<String>,
     rows: usize,
     cells: Vec<Vec<Option<String>>>,
 }
 
 /// Reads a file. A first line that may be an output is one or the other only where it is said.
-fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<SampledCells, SampledFilesError> {
+fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<OutputFileCells, SampledFilesError> {
     let table = if first == Some(FirstLine::Row) && !is_parquet(path) {
         Table::read(path, &detect_csv_layout(path, &ColumnNameSource::Numbered)?.to_csv_format())?
     } else {
@@ -162,7 +162,7 @@ fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<SampledCells, Sam
     };
     let (columns, rows) = (table.columns(), table.rows());
     let cells = columns.iter().map(|name| table.text_column(name)).collect::<Result<_, _>>()?;
-    let cells = SampledCells { columns, rows, cells };
+    let cells = OutputFileCells { columns, rows, cells };
     if first.is_none() && !is_parquet(path) && cells.has_ambiguous_header() {
         return Err(SampledFilesError::FirstLine(path.to_path_buf()));
     }
@@ -172,7 +172,7 @@ fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<SampledCells, Sam
     Ok(cells)
 }
 
-impl SampledCells {
+impl OutputFileCells {
     /// Whether every name of a column is a number, or a word that stands below it.
     fn has_ambiguous_header(&self) -> bool {
         self.columns.iter().zip(&self.cells).all(|(name, cells)| {
@@ -189,8 +189,8 @@ impl SampledCells {
         (0..self.columns.len()).map(|column| self.cells[column][row].as_deref().unwrap_or_default()).collect()
     }
 
-    /// Whether the rows are those of another file, in the same order.
-    pub fn are_copied(&self, other: &Self) -> bool {
+    /// Whether this file holds the rows of another one in the same order.
+    pub fn is_copy_of(&self, other: &Self) -> bool {
         self.rows == other.rows && is_copy(&self.all_rows(), &other.all_rows())
     }
 
@@ -241,7 +241,7 @@ const EXACT: i128 = 1 << 53;
 
 impl<'c> ColumnEncoding<'c> {
     /// For the cells of a column in both files.
-    pub fn from_files(files: [&'c SampledCells; 2], column: usize) -> Self {
+    pub fn from_files(files: [&'c OutputFileCells; 2], column: usize) -> Self {
         let distinct: BTreeSet<&str> = files.into_iter().flat_map(|cells| cells.column(column)).collect();
         let (numbers, words): (Vec<&str>, Vec<&str>) = distinct.into_iter().partition(|cell| is_number(cell));
         let whole = LargeIntegers::parse(&numbers);
@@ -396,7 +396,7 @@ mod sampled_cells_tests {
     use super::*;
 
     fn coded(cells: &[&str]) -> (Vec<f64>, bool) {
-        let of = |cells: &[&str]| SampledCells {
+        let of = |cells: &[&str]| OutputFileCells {
             columns: vec!["y".to_owned()],
             rows: cells.len(),
             cells: vec![cells.iter().map(|cell| Some((*cell).to_owned())).collect()],

@@ -13,7 +13,7 @@ use rand_pcg::Pcg64;
 use crate::finding::{AttackContext, AuditBound, AuditCheck, AuditVerdict, ROUNDING};
 use crate::records::check_records;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{MechanismOutputs, attack, short};
+use dpgp_audit::{MechanismOutputs, attack, format_four_significant};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{CoinPressStepDesign, MeanInterval, PrivateSelection, coinpress_mean};
 use dpgp_task::{AuditedPrivateSelection, SelectionErrorFunction};
@@ -50,18 +50,25 @@ pub(super) fn check_exponential(selected: &SelectionErrorFunction) -> AuditCheck
     let valid = largest_or_nan((0..selected.candidate_count()).map(|c| largest_or_nan(row_change_bounds(selected, c))));
     let moved = match selected.rows {
         ..=SEARCHED => {
-            format!("largest change of a sum of squares that a search found: {}", short(search.change_of_sum))
+            format!(
+                "largest change of a sum of squares that a search found: {}",
+                format_four_significant(search.change_of_sum)
+            )
         }
         rows => format!("no search, because {rows} rows are too many"),
     };
-    let told = format!("sensitivity used: {}; valid upper bound: {}; {moved}", short(used), short(valid));
+    let told = format!(
+        "sensitivity used: {}; valid upper bound: {}; {moved}",
+        format_four_significant(used),
+        format_four_significant(valid)
+    );
     let at_least = AuditBound::EpsilonAtLeast(search.epsilon);
     if search.epsilon > claimed * (1.0 + ROUNDING) {
         return AuditCheck { verdict: AuditVerdict::Broken, found: at_least, note: told };
     }
     if valid <= used * (1.0 + ROUNDING) {
         let found = AuditBound::EpsilonAtMost(claimed * valid / used);
-        let note = format!("{told}; the attack proves epsilon >= {}", short(search.epsilon));
+        let note = format!("{told}; the attack proves epsilon >= {}", format_four_significant(search.epsilon));
         return AuditCheck { verdict: AuditVerdict::Holds, found, note };
     }
     let note = format!("{told}; the sensitivity used is below the bound, so nothing is proved");
@@ -70,7 +77,7 @@ pub(super) fn check_exponential(selected: &SelectionErrorFunction) -> AuditCheck
 
 /// The most that the clipped square of an error changes when the error moves by v: `2 T v - v^2` for `v <= T`, where it
 /// ends at the clip T, else `T^2`, from zero to the clip. Infinite without a clip.
-fn max_square_change(v: f64, clip: f64) -> f64 {
+fn max_clipped_square_change(v: f64, clip: f64) -> f64 {
     if v <= clip { (2.0 * clip - v) * v } else { clip * clip }
 }
 
@@ -78,12 +85,12 @@ fn max_square_change(v: f64, clip: f64) -> f64 {
 /// and through the predictions of each fold that trains on it.
 fn row_change_bounds(selected: &SelectionErrorFunction, candidate: usize) -> Vec<f64> {
     let SelectionErrorFunction { clip, change, rows, .. } = *selected;
-    let mut of_row = vec![max_square_change(change, clip); rows];
+    let mut of_row = vec![max_clipped_square_change(change, clip); rows];
     for fold in selected.columns(candidate) {
         for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
             // Entries of zero do not move anything; without a clip they would count as infinity times zero.
             let entries = column.iter().filter(|c| **c != 0.0);
-            of_row[row] += entries.map(|c| max_square_change(change * c.abs(), clip)).sum::<f64>();
+            of_row[row] += entries.map(|c| max_clipped_square_change(change * c.abs(), clip)).sum::<f64>();
         }
     }
     of_row
@@ -280,15 +287,24 @@ fn check_total_budget(draws: &AuditedPrivateSelection, claim: Guarantee) -> Audi
     let times = f64::from(most);
     let missed = lost * times + (times * (-gamma).ln_1p()).exp();
     let holds = spent <= claim.epsilon * (1.0 + ROUNDING) && missed <= claim.delta * (1.0 + ROUNDING);
-    let note =
-        format!("delta <= {} for at most {most} draws, each ({}, {})-DP", short(missed), short(epsilon), short(delta));
+    let note = format!(
+        "delta <= {} for at most {most} draws, each ({}, {})-DP",
+        format_four_significant(missed),
+        format_four_significant(epsilon),
+        format_four_significant(delta)
+    );
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::NotAudited };
     AuditCheck { verdict, found: AuditBound::EpsilonAtMost(spent), note }
 }
 
 /// A check of a part, at the budget of one draw.
 fn annotate_part_check(what: &str, check: AuditCheck, claim: Guarantee) -> AuditCheck {
-    let note = format!("{what}, at ({}, {}): {}", short(claim.epsilon), short(claim.delta), check.note);
+    let note = format!(
+        "{what}, at ({}, {}): {}",
+        format_four_significant(claim.epsilon),
+        format_four_significant(claim.delta),
+        check.note
+    );
     AuditCheck { note, ..check }
 }
 

@@ -6,9 +6,9 @@
 use nalgebra::DMatrix;
 
 use crate::finding::{AuditBound, AuditCheck, AuditVerdict, ROUNDING};
-use crate::gaussian::isotropic_shift_bound;
+use crate::gaussian::isotropic_squared_shift_bound;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{exact_delta, short};
+use dpgp_audit::{exact_delta, format_four_significant};
 use dpgp_linalg::{Cholesky, largest_or_nan, transposed_product};
 use dpgp_spec::setting::RangeSetting;
 use dpgp_task::ShapedNoiseRelease;
@@ -26,7 +26,7 @@ pub(super) fn check_shaped_noise(release: &ShapedNoiseRelease, claim: Guarantee)
         return AuditCheck { verdict: AuditVerdict::Broken, found: AuditBound::DeltaAtLeast(1.0), note };
     };
     let mut worst = records.worst_shift();
-    if let Some(squared) = isotropic_shift_bound(release) {
+    if let Some(squared) = isotropic_squared_shift_bound(release) {
         worst.bound = worst.bound.min(squared.sqrt());
     }
     let least = exact_delta(worst.shift, claim.epsilon);
@@ -38,7 +38,7 @@ pub(super) fn check_shaped_noise(release: &ShapedNoiseRelease, claim: Guarantee)
     // Between the two bounds the audit does not know.
     let broken = least > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
-    let note = format!("from pairs of records on a grid; upper bound: delta <= {}", short(most));
+    let note = format!("from pairs of records on a grid; upper bound: delta <= {}", format_four_significant(most));
     AuditCheck { verdict, found: AuditBound::DeltaAtLeast(least), note }
 }
 
@@ -243,13 +243,13 @@ impl NoiseFactors {
     fn fourth_derivative_bound(&self, features: &RecordFeatures<'_>) -> f64 {
         let (variance, lengthscale) = features.release.kernel;
         let sizes = [&self.weighted, &self.plain].map(|factor| factor.factor().nrows());
-        let [k, p] = [&self.weighted, &self.plain].map(inverse_length);
+        let [k, p] = [&self.weighted, &self.plain].map(inverse_factor_norm);
         let k = self.bound * k * 3.0 * variance * lengthscale.powi(-4) * (sizes[0] as f64).sqrt();
         k.hypot(p * 12.0 * lengthscale.powi(-4) * (sizes[1] as f64).sqrt())
     }
 }
 
-fn inverse_length(factor: &Cholesky) -> f64 {
+fn inverse_factor_norm(factor: &Cholesky) -> f64 {
     let size = factor.factor().nrows();
     factor.lower_solve(&DMatrix::identity(size, size)).norm()
 }

@@ -56,8 +56,8 @@ impl CoinPressStepDesign {
     }
 }
 
-/// Shares of rho: 3/4 for the last of `steps` and the rest evenly for the others; all for a single one.
-pub fn coinpress_shares(steps: usize, rho: f64) -> Vec<f64> {
+/// Splits rho over the steps of CoinPress: 3/4 for the last of `steps` and the rest evenly for the others; all for a single one.
+pub fn split_coinpress_budget(steps: usize, rho: f64) -> Vec<f64> {
     if steps <= 1 {
         return vec![rho];
     }
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn the_last_step_has_most_of_rho() {
-        assert_eq!(coinpress_shares(1, 2.0), [2.0]);
-        assert_eq!(coinpress_shares(3, 2.0), [0.25, 0.25, 1.5]);
+        assert_eq!(split_coinpress_budget(1, 2.0), [2.0]);
+        assert_eq!(split_coinpress_budget(3, 2.0), [0.25, 0.25, 1.5]);
     }
 
     /// With hardly any noise the mean is that of the clipped values: of 0, 1, 2, 3, 4 and one far away.

@@ -124,13 +124,14 @@ impl LinearMechanism for FunctionNoiseSetting {
     }
 
     fn design_noise(&self, fit: &dyn LinearFit, _: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
-        let noise = NoisyFunction::new(self.sensitivity, &fit.mean_representer()?, fit.kernel(), fit.test_inputs())?;
+        let noise =
+            MeanFunctionNoise::new(self.sensitivity, &fit.mean_representer()?, fit.kernel(), fit.test_inputs())?;
         Ok(Box::new(noise))
     }
 }
 
-/// A mean as a function, which gets a sample of its process.
-pub struct NoisyFunction {
+/// Noise for a released mean function: a sample of its Gaussian process, scaled by the sensitivity of the mean.
+pub struct MeanFunctionNoise {
     /// Its weights, and the covariance of its basis.
     mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
     /// The sensitivity at change 1 that the noise is scaled by.
@@ -141,7 +142,7 @@ pub struct NoisyFunction {
     noise: FunctionNoise,
 }
 
-impl NoisyFunction {
+impl MeanFunctionNoise {
     /// Samples of the process at the test inputs (t x d), scaled by a sensitivity of the mean.
     ///
     /// # Errors
@@ -161,7 +162,7 @@ impl NoisyFunction {
     }
 }
 
-impl LinearNoise for NoisyFunction {
+impl LinearNoise for MeanFunctionNoise {
     fn noise_map(&self) -> DMatrix<f64> {
         self.noise.noise_map() * self.bound
     }

@@ -62,9 +62,9 @@ pub fn count_sensitivity(relation: NeighbourRelation) -> f64 {
     }
 }
 
-/// The noise on the counts of a histogram.
+/// The noise on the counts of a histogram, with its certificate.
 #[derive(Debug, Clone)]
-pub struct CountsGuarantee {
+pub struct CertifiedCountsNoise {
     /// Its standard deviation in each bin; zero without privacy.
     pub sd: f64,
     /// The guarantee.
@@ -97,7 +97,7 @@ impl HistogramModel {
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
-    pub fn guarantee(&self, cell: &PrivacySetting) -> CountsGuarantee {
+    pub fn guarantee(&self, cell: &PrivacySetting) -> CertifiedCountsNoise {
         let sensitivity = count_sensitivity(self.relation) * self.unit.max_records() as f64;
         let sd = sensitivity * cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         let event = GaussianEvent {
@@ -109,7 +109,7 @@ impl HistogramModel {
             sensitivity: 1.0,
         };
         let certificate = event.certificate().with_privacy_unit(self.unit.clone());
-        CountsGuarantee { sd, certificate, record: RoundedNoise { sensitivity, sd } }
+        CertifiedCountsNoise { sd, certificate, record: RoundedNoise { sensitivity, sd } }
     }
 
     /// The bins.
@@ -128,7 +128,7 @@ impl HistogramModel {
     }
 }
 
-impl CountsGuarantee {
+impl CertifiedCountsNoise {
     /// Counts with exactly rounded noise: whole numbers.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl CountsGuarantee {
         // The noise multiplier and its product with the sensitivity are off by less.
         let noise = RoundedGaussian::new(Positive::new(self.sd * (1.0 + f64::from(-45).exp2()))?)?;
         let exact: Vec<i128> = counts.iter().map(|count| i128::from(*count)).collect();
-        Ok(noise.add_noise(&exact, source).into_iter().map(within_64_bits).collect())
+        Ok(noise.add_noise(&exact, source).into_iter().map(clamp_to_i64).collect())
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream.
@@ -150,8 +150,8 @@ impl CountsGuarantee {
     }
 }
 
-/// Numbers that few programs can read are cut off after the noise, which reveals nothing.
-fn within_64_bits(count: i128) -> i64 {
+/// Clamps a noisy count to 64 bits. This follows the noise, so it costs no privacy.
+fn clamp_to_i64(count: i128) -> i64 {
     count.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 

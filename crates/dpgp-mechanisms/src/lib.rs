@@ -21,26 +21,29 @@ mod sums;
 
 pub use binning::{BinNoiseDistribution, BinPredictionSetting, BinStatistic, BinningSetting};
 pub use cloaking::{CloakingSetting, cloaking_setting};
-pub use coinpress::{CoinPressStepDesign, MeanInterval, coinpress_mean, coinpress_shares, normal_tail_radius};
-pub use function::{FunctionNoise, FunctionNoiseSetting, FunctionSensitivity, NoisyFunction};
+pub use coinpress::{CoinPressStepDesign, MeanInterval, coinpress_mean, normal_tail_radius, split_coinpress_budget};
+pub use function::{FunctionNoise, FunctionNoiseSetting, FunctionSensitivity, MeanFunctionNoise};
 pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
-pub use histogram::{CountsGuarantee, HistogramModel, HistogramSetting, count_sensitivity};
+pub use histogram::{CertifiedCountsNoise, HistogramModel, HistogramSetting, count_sensitivity};
 pub use linear::{
     AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, linear_mechanism, noise_deviations,
 };
 pub use mechanism::{Mechanism, MechanismError, MechanismSetting, PrivacySetting, Sections};
 pub use moments::{
-    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, DesignProblem, FourierSensitivityRule, Frequencies,
-    FrequencyPairTable, IntegerCellSums, IntegerMoments, LEAST_SIGMA, LeastRiskWeights, MomentFeatures, MomentsDesign,
-    MomentsGuarantee, MomentsModel, MomentsNoise, MomentsPosterior, MomentsSetting, NestedCellsDesign,
-    NestedCellsNoise, PhaseTable, RecordMomentsDesign, ReleasedCellLevel, ReleasedCellSums, ReleasedFourierMoments,
-    ReleasedMoments, SimulatedMoments, SitePrior, SurfacePrediction, WeightSearch, check_moments,
-    check_stationary_kernel, check_waves_only, moments_certificate, moments_reference, scale_to_unit_box,
+    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, DesignProblem,
+    FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerCellSums, IntegerMoments, LEAST_SIGMA,
+    LeastRiskWeights, MomentFeatures, MomentsDesign, MomentsModel, MomentsNoise, MomentsPosterior, MomentsSetting,
+    NestedCellsDesign, NestedCellsNoise, PhaseTable, RecordMomentsDesign, ReleasedCellLevel, ReleasedCellSums,
+    ReleasedFourierMoments, ReleasedMoments, SimulatedMoments, SitePrior, SurfacePrediction, WeightRiskObjective,
+    check_moments, check_stationary_kernel, check_waves_only, moments_certificate, reference_model_for_moments,
+    scale_to_unit_box,
 };
 pub use newton::PrivateNewtonStep;
 pub use public_targets::public_target_scaling;
-pub use selection::{FoldColumns, PrivateSelection, SseSensitivityRule, selection_probabilities, sse_sensitivity};
+pub use selection::{
+    FoldPredictionMap, PrivateSelection, SseSensitivityRule, selection_probabilities, sse_sensitivity,
+};
 pub use sums::{
     FeatureBoundSetting, HeteroscedasticSensitivityRule, MidpointBounds, NoiseAxes, NoiseEllipsoid, RecordBounds,
     SecondSumSetting, SumFeatureMaps, SummedValueKind, SumsNoise, SumsNoiseShape, SumsSensitivityRule, SumsSetting,

@@ -32,9 +32,9 @@ pub enum SseSensitivityRule {
     LargestDropped,
 }
 
-/// One fold of a cross-validation: its map (t x n_train, expanded) and the row of each training target.
+/// The linear map of one cross-validation fold from training targets to predictions, and the data row of each training target.
 #[derive(Debug, Clone)]
-pub struct FoldColumns {
+pub struct FoldPredictionMap {
     /// `C` of the fold, a column for each training row.
     pub columns: DMatrix<f64>,
     /// The data row of each column.
@@ -45,15 +45,20 @@ pub struct FoldColumns {
 /// `rows` data rows. Units: squared targets.
 ///
 /// ```
-/// use dpgp_mechanisms::{FoldColumns, SseSensitivityRule, sse_sensitivity};
+/// use dpgp_mechanisms::{FoldPredictionMap, SseSensitivityRule, sse_sensitivity};
 /// use nalgebra::DMatrix;
 /// // Two folds of one row each, which predict the other row by half of their own: q(1) + q(1/2) at T = 4.
-/// let fold = |row| FoldColumns { columns: DMatrix::from_element(1, 1, 0.5), rows: vec![row] };
+/// let fold = |row| FoldPredictionMap { columns: DMatrix::from_element(1, 1, 0.5), rows: vec![row] };
 /// let found = sse_sensitivity(SseSensitivityRule::Corrected, &[fold(0), fold(1)], 2, 1.0);
 /// assert_eq!(found, (8.0 - 1.0) + (4.0 - 0.25));
 /// ```
-pub fn sse_sensitivity<F: Borrow<FoldColumns>>(rule: SseSensitivityRule, folds: &[F], rows: usize, d: f64) -> f64 {
-    let folds: Vec<&FoldColumns> = folds.iter().map(F::borrow).collect();
+pub fn sse_sensitivity<F: Borrow<FoldPredictionMap>>(
+    rule: SseSensitivityRule,
+    folds: &[F],
+    rows: usize,
+    d: f64,
+) -> f64 {
+    let folds: Vec<&FoldPredictionMap> = folds.iter().map(F::borrow).collect();
     match rule {
         SseSensitivityRule::Published => published_sensitivity(&folds, d),
         SseSensitivityRule::Corrected => corrected_sensitivity(&folds, rows, d),
@@ -62,38 +67,38 @@ pub fn sse_sensitivity<F: Borrow<FoldColumns>>(rule: SseSensitivityRule, folds: 
 }
 
 /// The longest column of each fold, squared, ascending.
-fn longest_squared_columns(folds: &[&FoldColumns]) -> Vec<f64> {
+fn longest_squared_columns(folds: &[&FoldPredictionMap]) -> Vec<f64> {
     let longest = folds.iter().map(|fold| largest_or_nan(fold.columns.column_iter().map(|c| c.norm_squared())));
     let mut longest: Vec<f64> = longest.collect();
     longest.sort_by(f64::total_cmp);
     longest
 }
 
-fn largest_dropped_sensitivity(folds: &[&FoldColumns], d: f64) -> f64 {
+fn largest_dropped_sensitivity(folds: &[&FoldPredictionMap], d: f64) -> f64 {
     let mut alphas = longest_squared_columns(folds);
     alphas.pop();
     9.0 * d * d + d.powi(4) * alphas.iter().sum::<f64>()
 }
 
-fn published_sensitivity(folds: &[&FoldColumns], d: f64) -> f64 {
+fn published_sensitivity(folds: &[&FoldPredictionMap], d: f64) -> f64 {
     let alphas = longest_squared_columns(folds);
     // A row is a test point in one of the folds, where it trains nothing: the smallest is left out, as printed.
     9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
 }
 
-fn corrected_sensitivity(folds: &[&FoldColumns], rows: usize, d: f64) -> f64 {
+fn corrected_sensitivity(folds: &[&FoldPredictionMap], rows: usize, d: f64) -> f64 {
     let threshold = 4.0 * d;
-    let mut change = vec![max_square_change(d, threshold); rows];
+    let mut change = vec![max_clipped_square_change(d, threshold); rows];
     for fold in folds {
         for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
-            change[row] += column.iter().map(|c| max_square_change(d * c.abs(), threshold)).sum::<f64>();
+            change[row] += column.iter().map(|c| max_clipped_square_change(d * c.abs(), threshold)).sum::<f64>();
         }
     }
     largest_or_nan(change)
 }
 
 /// `q(v)`: the most that the square of an error clipped at T changes when the error moves by v.
-fn max_square_change(v: f64, threshold: f64) -> f64 {
+fn max_clipped_square_change(v: f64, threshold: f64) -> f64 {
     if v <= threshold { 2.0 * threshold * v - v * v } else { threshold * threshold }
 }
 
@@ -215,13 +220,13 @@ mod tests {
     /// Without folds a row moves its own error alone, by at most `q(d) = 8 d^2 - d^2`.
     #[test]
     fn a_row_that_trains_nothing_moves_its_own_error() {
-        assert_eq!(sse_sensitivity::<FoldColumns>(SseSensitivityRule::Corrected, &[], 2, 3.0), 63.0);
+        assert_eq!(sse_sensitivity::<FoldPredictionMap>(SseSensitivityRule::Corrected, &[], 2, 3.0), 63.0);
     }
 
     /// At `d = 3`: `9 * 9` and 9 times the longest column of each fold but the one with the shortest.
     #[test]
     fn the_printed_sensitivity_leaves_one_fold_out() {
-        let fold = |columns: &[f64]| FoldColumns {
+        let fold = |columns: &[f64]| FoldPredictionMap {
             columns: DMatrix::from_column_slice(1, columns.len(), columns),
             rows: (0..columns.len()).collect(),
         };
@@ -235,8 +240,8 @@ mod tests {
     #[test]
     fn a_row_moves_each_fold_that_it_trains() {
         let folds = [
-            FoldColumns { columns: DMatrix::from_row_slice(2, 1, &[0.5, -3.0]), rows: vec![1] },
-            FoldColumns { columns: DMatrix::from_row_slice(1, 2, &[5.0, 1.0]), rows: vec![1, 0] },
+            FoldPredictionMap { columns: DMatrix::from_row_slice(2, 1, &[0.5, -3.0]), rows: vec![1] },
+            FoldPredictionMap { columns: DMatrix::from_row_slice(1, 2, &[5.0, 1.0]), rows: vec![1, 0] },
         ];
         assert_eq!(sse_sensitivity(SseSensitivityRule::Corrected, &folds, 2, 1.0), 7.0 + 3.75 + 15.0 + 16.0);
     }

@@ -7,11 +7,11 @@ use super::sum_rows::{IdentifiedSums, refuse_equal_files};
 use dpgp_data::{Fingerprint, read_limited_text};
 use dpgp_stream::{BLOCK, MergeableSum, PartialSums, StoredPartialSums};
 
-/// The difference of sums whose rows are identified by different keys.
+/// What differs, in the words of [`ReleaseError::SumsDiffer`]: the keys that identify the rows.
 pub(super) const OTHER_KEYS: &str = "keys (set DPGP_STATE to the same folder for all parts)";
 
 /// The sums of one file.
-struct SumsRecordFile<'p, S> {
+struct LoadedSumsFile<'p, S> {
     path: &'p PathBuf,
     record: StoredPartialSums<S>,
 }
@@ -27,7 +27,7 @@ pub(super) fn add_shard_sums<S: MergeableSum>(
 ) -> Result<IdentifiedSums<S>, ReleaseError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
-        parts.push(SumsRecordFile { path, record: read_sums_file(path, zero)? });
+        parts.push(LoadedSumsFile { path, record: read_sums_file(path, zero)? });
     }
     let Some(first) = parts.first() else {
         let part = PartialSums { blocks: 0..0, sums: zero.clone() };
@@ -47,8 +47,8 @@ pub(super) fn add_shard_sums<S: MergeableSum>(
     Ok(IdentifiedSums { files, identity, part, unchecked })
 }
 
-/// Returns the identity of all rows, or nothing if some part was summed without a key.
-fn combine_fingerprints<S>(parts: &[SumsRecordFile<'_, S>]) -> Option<Fingerprint> {
+/// Combines the fingerprints of all parts. Returns `None` if a part was summed without a key.
+fn combine_fingerprints<S>(parts: &[LoadedSumsFile<'_, S>]) -> Option<Fingerprint> {
     let (first, others) = parts.split_first()?;
     let mut whole = first.record.identity.clone()?;
     for part in others {
@@ -57,7 +57,7 @@ fn combine_fingerprints<S>(parts: &[SumsRecordFile<'_, S>]) -> Option<Fingerprin
     Some(whole)
 }
 
-impl<S> SumsRecordFile<'_, S> {
+impl<S> LoadedSumsFile<'_, S> {
     /// The name of the key that its rows are known by.
     fn key_name(&self) -> Option<&str> {
         self.record.identity.as_ref().map(|identity| identity.key.as_str())
@@ -136,7 +136,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::StreamedRelease;
+    use crate::AnyPlannedSumsRelease;
     use dpgp_data::DataKey;
     use dpgp_data::rows::InMemoryRows;
     use dpgp_run::{DataLocations, Pool, Project};
@@ -158,7 +158,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
         fn text(&self) -> (String, String) {
             let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
             let experiment = project.parse("histogram", SPEC).unwrap();
-            let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+            let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
+            else {
                 panic!("counts")
             };
             let row = [self.blocks.start as f64 / 2.0];

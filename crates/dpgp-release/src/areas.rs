@@ -30,7 +30,7 @@ type Polygon = Vec<Ring>;
 /// The corners of a border, each an x and a y.
 type Ring = Vec<[f64; 2]>;
 
-/// The parts of the cells of a grid in an area, and how much of the area lies beyond all cells.
+/// The part of each grid cell that lies in one area, and the share of the area that lies outside all cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AreaOverlap {
     pub name: String,
@@ -177,7 +177,7 @@ impl NamedArea {
     }
 }
 
-/// The area within borders, and its moments.
+/// The signed area that rings enclose, and its first moments about an origin.
 #[derive(Debug, Clone, Copy, Default)]
 struct RingMoments {
     /// In squared units of the coordinates.

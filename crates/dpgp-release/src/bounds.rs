@@ -21,13 +21,13 @@ pub struct ReleasedBounds {
 /// those with the best public bounds, and with one row in a hundred within 10 %.
 const BEYOND: f64 = 0.02;
 
-/// The numbers of neighbouring bins that are added up in search of rows.
+/// Numbers of neighbouring bins whose counts are added in the search for occupied bins.
 const WINDOWS: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// The probability that noise alone is taken for rows anywhere.
 const FALSE_ALARM: f64 = 0.01;
 
-/// The count beyond a bound matters from this many standard deviations of its noise on.
+/// A noisy count beyond a bound is taken for rows if it exceeds this many standard deviations of its noise.
 const NOTICED: f64 = 2.5;
 
 impl CountsFile {
@@ -37,7 +37,7 @@ impl CountsFile {
     /// [`ReleaseError::NotOneColumn`], or [`ReleaseError::NoBounds`] if no bin stands out from the noise.
     pub fn bounds(&self) -> Result<ReleasedBounds, ReleaseError> {
         let (column, edges) = self.single_column_edges().ok_or(ReleaseError::NotOneColumn)?;
-        let found = bins_with_rows(self.noisy_counts(), self.sd());
+        let found = find_occupied_bin_range(self.noisy_counts(), self.sd());
         let (first, last) = found.ok_or(ReleaseError::NoBounds { sd: self.sd() })?;
         let (low, high) = (round_bound(edges[first], f64::floor), round_bound(edges[last], f64::ceil));
         let (mu, guarantee) = (self.mu(), self.guarantee().to_owned());
@@ -51,7 +51,7 @@ impl CountsFile {
 /// Noise alone passes one of `M` such limits with a probability of at most `M exp(-z^2 / 2) / 2`, which is one in a hundred at
 /// `z = sqrt(2 ln(M / 0.02))`. From the outermost of them inwards the counts are then added up, until they are a fiftieth of all and two
 /// and a half standard deviations of their own noise.
-fn bins_with_rows(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
+fn find_occupied_bin_range(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
     let sums: Vec<i64> = std::iter::once(0)
         .chain(counts.iter().scan(0, |sum: &mut i64, count| {
             *sum = sum.saturating_add(*count);
@@ -81,7 +81,7 @@ fn bins_with_rows(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
     (low < high).then_some((low, high))
 }
 
-/// To three digits, away from the rows.
+/// Rounds a bound to three significant digits, outwards: `away` is `f64::floor` or `f64::ceil`.
 fn round_bound(bound: f64, away: fn(f64) -> f64) -> f64 {
     if bound == 0.0 {
         return 0.0;
@@ -108,11 +108,11 @@ mod tests {
         let mut counts = vec![0; 40];
         (counts[3], counts[4], counts[20], counts[30], counts[31]) = (10, 9, 961, 10, 10);
         // From below, 10 + 9 + 961 are the first that make 2 %, and end in bin 20; from above, 10 + 10 begin in bin 30.
-        assert_eq!(bins_with_rows(&counts, 0.1), Some((20, 31)));
+        assert_eq!(find_occupied_bin_range(&counts, 0.1), Some((20, 31)));
         (counts[4], counts[20]) = (10, 960);
-        assert_eq!(bins_with_rows(&counts, 0.1), Some((4, 31)));
-        assert_eq!(bins_with_rows(&[0; 40], 0.1), None);
-        assert_eq!(bins_with_rows(&[7], 0.1), Some((0, 1)));
+        assert_eq!(find_occupied_bin_range(&counts, 0.1), Some((4, 31)));
+        assert_eq!(find_occupied_bin_range(&[0; 40], 0.1), None);
+        assert_eq!(find_occupied_bin_range(&[7], 0.1), Some((0, 1)));
     }
 
     /// Noise alone gives bounds about once in a hundred draws, and never more than three in a hundred here.
@@ -122,7 +122,7 @@ mod tests {
         let draws = 300;
         let found = (0..draws).filter(|_| {
             let counts: Vec<i64> = (0..960).map(|_| noise.sample(&mut random) as i64).collect();
-            bins_with_rows(&counts, 20.0).is_some()
+            find_occupied_bin_range(&counts, 20.0).is_some()
         });
         let found = found.count();
         assert!(found <= 9, "{found} of {draws}");
@@ -138,7 +138,7 @@ mod tests {
             let mut exact = vec![0i64; 960];
             (0..5000).for_each(|_| exact[rows.sample(&mut random) as usize] += 1);
             let counts: Vec<i64> = exact.iter().map(|count| count + noise.sample(&mut random) as i64).collect();
-            let (first, last) = bins_with_rows(&counts, 19.0).unwrap();
+            let (first, last) = find_occupied_bin_range(&counts, 19.0).unwrap();
             let beyond = [exact[..first].iter().sum::<i64>(), exact[last..].iter().sum()];
             assert!(beyond.iter().all(|rows| *rows <= 400), "{beyond:?}");
             assert!(first > 300 - 56 && last < 300 + 56, "{first} {last}");

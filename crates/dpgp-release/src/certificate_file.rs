@@ -241,7 +241,8 @@ pub(super) fn distant_points_warning(release: &PrivatePredictions<'_>) -> Option
     })
 }
 
-/// The least correlation of both ends that warns. An exponentiated quadratic with the side as its lengthscale has .61.
+/// Warn if the correlation between both ends of the box is at least this. An exponentiated quadratic with the side as its lengthscale has
+/// 0.61.
 const HARDLY: f64 = 0.7;
 
 /// Warns about inputs along which the kernel makes the function nearly equal at both ends of the public box. Intervals

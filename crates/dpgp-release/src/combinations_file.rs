@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::grid::points_from_matrix;
-use super::moments_file::{FilePredictions, data_without_rows};
+use super::moments_file::{PostprocessedPredictions, data_without_rows};
 use super::new_file::SignedFile;
 use super::{CertificateSummary, DrawnRelease, PrivatePredictions, PublicPoints, ReleaseError, SigningKey};
 use dpgp_data::{Digest, read_limited_text};
@@ -132,7 +132,7 @@ impl CombinationsFile {
     ///
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read or do not fit the inputs, or a covariance cannot be factorised.
-    pub fn predict(self, at: PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
+    pub fn predict(self, at: PublicPoints<'_>) -> Result<PostprocessedPredictions, ReleaseError> {
         let CombinationsJson { model: CombinationsModelJson { inputs, encode, target }, combinations, .. } = self.whole;
         let data = data_without_rows(inputs, target, encode);
         let points = match at {
@@ -145,6 +145,6 @@ impl CombinationsFile {
             PublicPoints::Held(points) => points_from_matrix(points, &data)?,
         };
         let predictions = combinations.predict(&points.inputs)?;
-        Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
+        Ok(PostprocessedPredictions { data, points, predictions, warnings: Vec::new() })
     }
 }

@@ -8,21 +8,21 @@ use super::sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicF
 use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
 use dpgp_accounting::NeighbourRelation;
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_mechanisms::{CountsGuarantee, HistogramModel};
+use dpgp_mechanisms::{CertifiedCountsNoise, HistogramModel};
 use dpgp_spec::setting::BinRangeSetting;
 use dpgp_stream::{BinCounts, CountSummand, RecordsPerRow};
 use dpgp_task::{CellSetting, DensityTask, TaskError, TaskSetting};
 
-/// Counts of records in the bins of a public grid.
+/// Model whose released sums are the counts of records in the bins of a public grid.
 #[derive(Debug, Clone)]
-pub struct CountsRelease {
+pub struct CountsSumsModel {
     model: HistogramModel,
     rows: CountSummand,
     bins: Vec<BinRangeSetting>,
 }
 
-impl CountsRelease {
-    /// That of a cell; none if it has another task or mechanism.
+impl CountsSumsModel {
+    /// The model of a cell. `None` if the cell has another task or mechanism.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
         let model = DensityTask::histogram(setting)?;
@@ -57,7 +57,7 @@ impl CountsRelease {
     }
 }
 
-impl SumsModel for CountsRelease {
+impl SumsModel for CountsSumsModel {
     type Rows = CountSummand;
 
     fn summand(&self) -> &CountSummand {
@@ -127,7 +127,7 @@ impl SumsModel for CountsRelease {
     }
 
     fn release_guarantee(&self, privacy: &PrivacySetting, _: &BinCounts) -> Result<ReleaseGuarantee, TaskError> {
-        let CountsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        let CertifiedCountsNoise { certificate, record, .. } = self.model.guarantee(privacy);
         Ok(ReleaseGuarantee { certificate, noise: record })
     }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::areas::{AreaOverlap, NamedAreas};
-use super::moments_file::{FilePredictions, GuaranteeJson, data_without_rows};
+use super::moments_file::{GuaranteeJson, PostprocessedPredictions, data_without_rows};
 use super::{GridChoice, PublicPoints, ReleaseError};
 use dpgp_data::read_limited_text;
 use dpgp_gp::kernel::Bins;
@@ -103,7 +103,7 @@ impl CountsFile {
     /// # Errors
     /// [`ReleaseError`] for points other than the bins, a bin that covers several words, or a covariance that cannot be
     /// factorised.
-    pub fn predict(self, at: &PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
+    pub fn predict(self, at: &PublicPoints<'_>) -> Result<PostprocessedPredictions, ReleaseError> {
         if !matches!(at, PublicPoints::Grid(GridChoice::Auto)) {
             return Err(ReleaseError::NotBins);
         }
@@ -112,14 +112,14 @@ impl CountsFile {
         let ends: Vec<Vec<f64>> = bins.iter().map(BinRangeSetting::edges).collect();
         let points = PredictionPoints::with_equal_weights(Bins::from_edges(&ends).centres());
         let data = data_without_rows(inputs, records, encode);
-        Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
+        Ok(PostprocessedPredictions { data, points, predictions, warnings: Vec::new() })
     }
 
     /// Estimates the exact counts of areas, summed over all inputs but the two of the plane ([`CountEstimates::estimate_areas`]).
     ///
     /// # Errors
     /// As [`CountsFile::predict`]; [`ReleaseError::NoPlane`].
-    pub fn predict_areas(self, areas: &NamedAreas) -> Result<FilePredictions, ReleaseError> {
+    pub fn predict_areas(self, areas: &NamedAreas) -> Result<PostprocessedPredictions, ReleaseError> {
         let HistogramJson { inputs, encode, records, bins } = &self.histogram;
         let plane: Vec<usize> = (0..inputs.len()).filter(|input| !encode.contains_key(&inputs[*input])).collect();
         let [first, second, ..] = plane[..] else { return Err(ReleaseError::NoPlane) };
@@ -143,7 +143,12 @@ impl CountsFile {
         let words = BTreeMap::from([(areas.called.clone(), names)]);
         let data = data_without_rows(vec![areas.called.clone()], records.clone(), words);
         let warnings = outside_bins_warning(&found);
-        Ok(FilePredictions { data, points: PredictionPoints::with_equal_weights(codes), predictions, warnings })
+        Ok(PostprocessedPredictions {
+            data,
+            points: PredictionPoints::with_equal_weights(codes),
+            predictions,
+            warnings,
+        })
     }
 
     fn estimate_counts(&self) -> Result<CountEstimates, ReleaseError> {

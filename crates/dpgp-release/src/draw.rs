@@ -92,17 +92,26 @@ pub struct ReleaseGuarantee {
     pub noise: RoundedNoise,
 }
 
-/// How a release is drawn.
+/// A function that draws the noise of a release and returns the released value.
 type DrawFunction<'a, T> = Box<dyn FnOnce(&mut SystemRandomness) -> Result<T, TaskError> + 'a>;
 
 /// A release that could be made: its guarantee, and a way to draw its noise.
 ///
-/// It can only be charged. Drawing it is a type error:
-/// ```compile_fail
-/// use dpgp_release::{Offer, PrivatePredictions};
+/// It can only be charged. What was charged can be drawn:
+/// ```
+/// use dpgp_release::{ChargedRelease, PrivatePredictions, UnchargedRelease};
 ///
-/// fn leak(offer: Offer<'_, PrivatePredictions<'_>>) -> Option<String> {
-///     offer.draw().ok()?.csv().ok()
+/// fn publish(release: ChargedRelease<'_, PrivatePredictions<'_>>) -> Option<String> {
+///     release.draw().ok()?.csv().ok()
+/// }
+/// ```
+///
+/// What was not is no such release. This differs from the example above in the type alone, and does not compile:
+/// ```compile_fail
+/// use dpgp_release::{ChargedRelease, PrivatePredictions, UnchargedRelease};
+///
+/// fn publish(release: UnchargedRelease<'_, PrivatePredictions<'_>>) -> Option<String> {
+///     release.draw().ok()?.csv().ok()
 /// }
 /// ```
 pub struct UnchargedRelease<'a, T> {
@@ -188,13 +197,13 @@ impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
         subject: &ReleaseSpec<'_>,
         rows: Option<&Fingerprint>,
     ) -> Result<ChargedRelease<'a, T>, ReleaseError> {
-        let charged = charge_together(vec![OfferedRelease { offer: self, subject: *subject, rows }], place, None)?;
+        let charged = charge_together(vec![ReleaseToCharge { offer: self, subject: *subject, rows }], place, None)?;
         charged.into_iter().next().ok_or_else(|| LedgerError::NoIdentity.into())
     }
 }
 
-/// A release with its subject and the identity of its rows.
-pub(super) struct OfferedRelease<'a, 's, T> {
+/// A release that is about to be charged: its guarantee and noise, its spec, and the fingerprint of its rows.
+pub(super) struct ReleaseToCharge<'a, 's, T> {
     pub offer: UnchargedRelease<'a, T>,
     pub subject: ReleaseSpec<'s>,
     /// None if the rows were read without a key.
@@ -209,9 +218,9 @@ impl JointGuarantee {
     pub(super) fn new<T>(
         names: &[&str],
         total: PrivacyBudget,
-        releases: &[OfferedRelease<'_, '_, T>],
+        releases: &[ReleaseToCharge<'_, '_, T>],
     ) -> Result<Self, ReleaseError> {
-        let mu = composed_mu(releases.iter().map(OfferedRelease::mu));
+        let mu = composed_mu(releases.iter().map(ReleaseToCharge::mu));
         if !total.admits(mu) {
             let problem = "their noise is too small for the budget that they share".to_owned();
             return Err(ReleaseError::NotTogether(problem));
@@ -247,7 +256,7 @@ impl JointGuarantee {
     }
 }
 
-impl<T> OfferedRelease<'_, '_, T> {
+impl<T> ReleaseToCharge<'_, '_, T> {
     /// The sensitivity divided by the standard deviation of the noise.
     pub fn mu(&self) -> f64 {
         self.offer.guaranteed.noise.mu()
@@ -265,7 +274,7 @@ impl<T> OfferedRelease<'_, '_, T> {
 /// Charges releases from the same rows to the ledger of these rows: all of them, or none. As [`UnchargedRelease::charge`] with one.
 /// Each states what all of them guarantee together, if that is known.
 pub(super) fn charge_together<'a, T>(
-    offers: Vec<OfferedRelease<'a, '_, T>>,
+    offers: Vec<ReleaseToCharge<'a, '_, T>>,
     place: Option<&LedgerLocation>,
     joint: Option<JointGuarantee>,
 ) -> Result<Vec<ChargedRelease<'a, T>>, ReleaseError> {
@@ -306,7 +315,7 @@ impl<T: ReleasedNumbers> ChargedRelease<'_, T> {
 }
 
 impl<T> DrawnRelease<T> {
-    /// The released value.
+    /// The released value, with its noise.
     pub(super) fn value(&self) -> &T {
         &self.value
     }
@@ -359,7 +368,7 @@ impl<T> DrawnRelease<T> {
         }))
     }
 
-    /// How its noise was made, as files say it.
+    /// The noise as files state it: its size, the sensitivity and the source of its randomness.
     pub(super) fn noise_json(&self) -> Value {
         let RoundedNoise { sensitivity, sd } = self.guaranteed.noise;
         json!({ "made": RoundedNoise::NOISE_STATEMENT, "sensitivity": sensitivity, "sd": sd })

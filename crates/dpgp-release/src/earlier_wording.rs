@@ -119,7 +119,7 @@ const EARLIER: [(&str, &str); 25] = [
     ),
 ];
 
-/// The same certificate in the wording of today.
+/// Rewrites the sentences of an earlier version in a certificate in the present wording.
 pub(super) fn in_current_wording(certificate: &Value) -> Value {
     match certificate {
         Value::String(text) => Value::String(replace_earlier_wording(text)),

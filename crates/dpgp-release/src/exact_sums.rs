@@ -7,7 +7,7 @@ use super::new_file::new_file;
 use super::person_table::read_person_table;
 use super::sum_rows::{IdentifiedSums, columns_to_read, refuse_equal_files};
 use super::sums_model::SumsOf;
-use super::{ExactSums, ReleaseError, StreamedModel, SumsModel};
+use super::{ExactSums, PlannedSumsRelease, ReleaseError, SumsModel};
 use dpgp_data::rows::{CompleteFlagRows, ExtraColumns, FingerprintedRows, InMemoryRows, RowStream};
 use dpgp_data::{DataKey, Fingerprint, RowSetDigest};
 use dpgp_fs::{NewFile, ReadAccess};
@@ -59,19 +59,19 @@ pub struct TableInMemory<'t> {
     pub others: Option<&'t mut dyn ExtraColumns>,
 }
 
-impl<M: SumsModel> StreamedModel<'_, M> {
+impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
     pub fn columns(&self) -> Vec<String> {
         columns_to_read(&self.setting().data)
     }
 
-    /// Sums rows with the columns of [`StreamedModel::columns`]. The sums equal those of a file with these rows, to the last
+    /// Sums rows with the columns of [`PlannedSumsRelease::columns`]. The sums equal those of a file with these rows, to the last
     /// bit. With a key, they identify their rows. Messages call the rows `name`. If the spec drops rows with missing
     /// cells, NaN is a missing cell.
     ///
     /// ```
     /// use dpgp_data::rows::InMemoryRows;
-    /// use dpgp_release::StreamedRelease;
+    /// use dpgp_release::AnyPlannedSumsRelease;
     /// use dpgp_run::{DataLocations, Pool, Project};
     ///
     /// const SPEC: &str = r#"
@@ -82,7 +82,7 @@ impl<M: SumsModel> StreamedModel<'_, M> {
     /// "#;
     /// let project = Project::open_at(std::env::temp_dir(), &DataLocations::default())?;
     /// let experiment = project.parse("histogram", SPEC)?;
-    /// let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment)? else { unreachable!() };
+    /// let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment)? else { unreachable!() };
     /// let pool = Pool::new(1)?;
     /// let mut first = InMemoryRows::new(vec![&[0.5, 1.5], &[1.0, 2.0]]);
     /// let mut total = streamed.sum_rows_in_memory("rows", &mut first, &pool, None)?;
@@ -111,7 +111,7 @@ impl<M: SumsModel> StreamedModel<'_, M> {
     /// (`data.person`). All rows of a person must then be in this table: rows of other tables cannot be added.
     ///
     /// # Errors
-    /// As [`StreamedModel::sum_rows_in_memory`], and for a row without a person.
+    /// As [`PlannedSumsRelease::sum_rows_in_memory`], and for a row without a person.
     pub fn sum_table(
         &self,
         table: TableInMemory<'_>,
@@ -283,7 +283,7 @@ fn join_fingerprints(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StreamedRelease;
+    use crate::AnyPlannedSumsRelease;
     use dpgp_data::rows::InMemoryRows;
     use dpgp_run::{DataLocations, Project};
 
@@ -297,7 +297,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
     fn summed(spec: &str, trips: &[f64], read: Option<&str>) -> Result<String, String> {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("histogram", spec).unwrap();
-        let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+        let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
+        else {
             panic!("counts")
         };
         let places = vec![0.5; trips.len()];
@@ -342,7 +343,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
     fn rows_that_are_there_already_are_found() {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("histogram", SPEC).unwrap();
-        let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+        let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
+        else {
             panic!("counts")
         };
         let pool = Pool::new(1).unwrap();

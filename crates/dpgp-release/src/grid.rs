@@ -45,11 +45,11 @@ pub struct GridInput {
     /// The part of the option, for messages.
     part: String,
     name: String,
-    places: GridPlaces,
+    places: GridInputValues,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum GridPlaces {
+enum GridInputValues {
     Range(RangeSetting),
     /// A number, or the word of a code.
     Value(String),
@@ -87,16 +87,16 @@ impl GridInput {
             ));
         };
         let places = match places.split_once("..") {
-            Some((from, rest)) => GridPlaces::Range(parse_range(part, from, rest)?),
-            None => GridPlaces::Value(places.to_owned()),
+            Some((from, rest)) => GridInputValues::Range(parse_range(part, from, rest)?),
+            None => GridInputValues::Value(places.to_owned()),
         };
         Ok(Self { part: part.to_owned(), name: name.to_owned(), places })
     }
 
     fn point_count(&self) -> usize {
         match &self.places {
-            GridPlaces::Range(range) => range.points,
-            GridPlaces::Value(_) => 1,
+            GridInputValues::Range(range) => range.points,
+            GridInputValues::Value(_) => 1,
         }
     }
 
@@ -104,13 +104,13 @@ impl GridInput {
     fn input_values(&self, data: &DataSetting) -> Result<Vec<f64>, GridError> {
         let words = data.encode.get(&self.name);
         match (&self.places, words) {
-            (GridPlaces::Range(range), None) => Ok((0..range.points).map(|place| range.value_at(place)).collect()),
-            (GridPlaces::Value(value), Some(words)) => match words.iter().position(|word| word == value) {
+            (GridInputValues::Range(range), None) => Ok((0..range.points).map(|place| range.value_at(place)).collect()),
+            (GridInputValues::Value(value), Some(words)) => match words.iter().position(|word| word == value) {
                 Some(code) => Ok(vec![code as f64]),
                 None => Err(self.unknown_word_error(words)),
             },
-            (GridPlaces::Range(_), Some(words)) => Err(self.unknown_word_error(words)),
-            (GridPlaces::Value(value), None) => {
+            (GridInputValues::Range(_), Some(words)) => Err(self.unknown_word_error(words)),
+            (GridInputValues::Value(value), None) => {
                 let number = value.parse().ok().filter(|number: &f64| number.is_finite());
                 number
                     .map(|number| vec![number])
@@ -426,8 +426,8 @@ mod tests {
             GridChoice::Auto => panic!("{text}"),
         };
         let range = RangeSetting { from: -0.5, to: 0.5, points: 3 };
-        assert_eq!(places("x=-.5..+.5:3"), GridPlaces::Range(range));
-        assert_eq!(places("x=-0.5..0.5:3"), GridPlaces::Range(range));
+        assert_eq!(places("x=-.5..+.5:3"), GridInputValues::Range(range));
+        assert_eq!(places("x=-0.5..0.5:3"), GridInputValues::Range(range));
     }
 
     #[test]

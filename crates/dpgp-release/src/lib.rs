@@ -11,7 +11,7 @@
 //! | write | [`PredictionFiles`], [`NewSumsFile`] | |
 //!
 //! [`publish`] runs them in this order, for the command and for Python, and [`publish_together`] with several releases that share one
-//! budget and one charge ([`JointAnswers`]).
+//! budget and one charge ([`JointReleasePlan`]).
 //!
 //! All noise comes from the operating system. The intermediate exact sums and counts are as private as the rows.
 //!
@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use dpgp_release::ledger::{BudgetSetting, LedgerLocation};
-//! use dpgp_release::{ReleaseError, StreamedRelease, NewSumsFile, SumsRequest, ReleaseOptions, publish};
+//! use dpgp_release::{ReleaseError, AnyPlannedSumsRelease, NewSumsFile, SumsRequest, ReleaseOptions, publish};
 //! use dpgp_run::{DataLocations, Pool, Project, StateFolder};
 //!
 //! const SPEC: &str = r#"
@@ -34,7 +34,7 @@
 //! std::fs::write(&rows, "x,trips\n0.5,1\n1.5,1\n1.7,2\n")?;
 //! let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default())?;
 //! let experiment = project.parse("histogram", SPEC)?;
-//! let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment)? else { unreachable!() };
+//! let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment)? else { unreachable!() };
 //! let state = StateFolder::open_at(&folder.path().join("state"))?; // its key identifies the rows
 //! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
 //!
@@ -100,12 +100,12 @@ pub use certificate_file::WholeWidthGuarantee;
 pub use certificate_json::parse_unique_keys;
 pub use classes_file::ClassesFile;
 pub use combinations_file::{CombinationsFile, NewCombinationsFile};
-pub use counts::CountsRelease;
+pub use counts::CountsSumsModel;
 pub use counts_file::CountsFile;
 pub use draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseGuarantee, UnchargedRelease};
 pub use end_to_end::{
-    AddedFilter, EmpiricalNoiseMetric, EndToEndCheck, FileCells, NeighbourRunContext, NeighbourRunPlan,
-    NeighbourRunPoints, NeighbourRunVerb, NoisyParts, ReplacedCell, edge_case_neighbours, situations,
+    AddedFilter, EmpiricalNoiseMetric, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints,
+    NeighbourRunSituation, NeighbourRunVerb, NoisyParts, ReplacedCell, edge_case_neighbours, situations,
 };
 pub use error::{ReleaseError, spent_message};
 pub use exact_sums::ExactSumsFile;
@@ -114,25 +114,25 @@ pub use exceptions::refuse_private_filter;
 pub use grid::GridError;
 pub use grid::{GridChoice, GridInput};
 pub use grid::{PointsFile, PublicPoints};
-pub use moments::MomentsRelease;
+pub use moments::MomentsSumsModel;
 pub use moments_file::MomentsSurface;
-pub use moments_file::{FilePredictions, ModelOverride, MomentsFile, write_predictions};
+pub use moments_file::{ModelOverride, MomentsFile, PostprocessedPredictions, write_predictions};
 pub use new_file::FilledFiles;
 pub use prediction_files::{CERTIFICATE_ENDING, PredictionFiles, PredictionFormat, prediction_paths};
 pub use predictions::informative_uncertainty_limit;
 pub use predictions::{PredictionRequest, PrivatePredictions};
-pub use predictions::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
+pub use predictions::{PredictionsFileContents, PredictionsFileInput, PredictionsFilePoint};
 pub use publish::{AfterChargeError, ReleaseOptions, RequestedRelease, SumsRequest, publish, publish_together};
 pub use published::{NoiseDistribution, PublishedNoise, PublishedNumbers};
 pub use signature::{AllowedSigners, NAMESPACE, SignatureError, SigningKey};
 pub use statement::CertificateSummary;
-pub use streamed::{ExactSums, StreamedModel, StreamedRelease};
+pub use streamed::{AnyPlannedSumsRelease, ExactSums, PlannedSumsRelease};
 pub use subject::ReleaseSpec;
-pub use subject::{chosen_cell, select_cells};
+pub use subject::{select_cells, select_release_cell};
 pub use sums_model::SumsModel;
 pub use sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFacts, SumsDescription, SumsFacts};
 pub use sums_model::{NewSumsFile, ReleasedSums};
-pub use surface_sums::ClassSumsRelease;
-pub use surface_sums::SurfaceSumsRelease;
-pub use together::{JointAnswer, JointAnswers};
+pub use surface_sums::ClassSumsModel;
+pub use surface_sums::SurfaceSumsModel;
+pub use together::{JointReleasePlan, PlannedJointRelease};
 pub use verify::{VerifiedFact, VerifiedRelease, verify};

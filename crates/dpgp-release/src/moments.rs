@@ -9,20 +9,20 @@ use super::draw::ReleaseGuarantee;
 use super::sums_model::{HolderDescription, PrivateFacts, PublicFacts};
 use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_mechanisms::{MomentsGuarantee, MomentsModel, SurfacePrediction};
+use dpgp_mechanisms::{CertifiedMomentsNoise, MomentsModel, SurfacePrediction};
 use dpgp_stream::{LatticeSummand, LatticeSums};
 use dpgp_task::{CellSetting, TaskError, TaskSetting};
 
-/// A surface from Fourier moments of rows.
+/// Model whose released sums are moments of the rows (waves or nested cells), with the surface that follows from them.
 #[derive(Debug, Clone)]
-pub struct MomentsRelease {
+pub struct MomentsSumsModel {
     model: MomentsModel,
     /// The points of the spec's map (t x d); none without one.
     map: DMatrix<f64>,
 }
 
-impl MomentsRelease {
-    /// That of a cell; none if it has another task or mechanism.
+impl MomentsSumsModel {
+    /// The model of a cell. `None` if the cell has another task or mechanism.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Surface(task) = &*setting.task else { return None };
         Some(Self { model: MomentsModel::new(setting)?, map: task.points_of_map() })
@@ -40,7 +40,7 @@ impl MomentsRelease {
     }
 }
 
-impl SumsModel for MomentsRelease {
+impl SumsModel for MomentsSumsModel {
     type Rows = LatticeSummand;
 
     fn summand(&self) -> &LatticeSummand {
@@ -118,7 +118,7 @@ impl SumsModel for MomentsRelease {
     }
 
     fn release_guarantee(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<ReleaseGuarantee, TaskError> {
-        let MomentsGuarantee { certificate, record, .. } = self.model.guarantee(sums, privacy)?;
+        let CertifiedMomentsNoise { certificate, record, .. } = self.model.guarantee(sums, privacy)?;
         Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
@@ -153,7 +153,7 @@ impl SumsModel for MomentsRelease {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StreamedRelease;
+    use crate::AnyPlannedSumsRelease;
     use dpgp_run::{DataLocations, Project};
 
     const SPEC: &str = r#"experiment.title = "moments"
@@ -164,10 +164,11 @@ task.surface = { map = [{ from = 0.5, to = 3.5, points = 2 }] }
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.5, domain = [[0.0, 4.0]] } }
 "#;
 
-    fn with_model(test: fn(&MomentsRelease, &CellSetting)) {
+    fn with_model(test: fn(&MomentsSumsModel, &CellSetting)) {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
-        let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+        let AnyPlannedSumsRelease::Moments(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
+        else {
             panic!("moments")
         };
         test(streamed.model(), streamed.setting());
@@ -201,7 +202,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
     fn with_numbers(file: &Value, expected: &[(f64, f64)]) {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
-        let release = MomentsRelease::from_setting(experiment.cells[0].setting()).unwrap();
+        let release = MomentsSumsModel::from_setting(experiment.cells[0].setting()).unwrap();
         let found = release.noisy_numbers(file).into_iter().map(|noisy| (noisy.number, noisy.sd));
         assert_eq!(found.collect::<Vec<_>>(), expected);
     }

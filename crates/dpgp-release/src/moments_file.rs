@@ -66,8 +66,8 @@ pub struct ModelOverride {
     pub noise_variance: Option<Positive>,
 }
 
-/// Predictions from a file.
-pub struct FilePredictions {
+/// Predictions computed from a file of noisy released numbers. They cost no further budget.
+pub struct PostprocessedPredictions {
     pub(super) data: DataSetting,
     pub(super) points: PredictionPoints,
     pub(super) predictions: Predictions,
@@ -114,14 +114,14 @@ impl MomentsFile {
     ///
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read, or if the points or the kernel do not fit the inputs.
-    pub fn predict(self, at: PublicPoints<'_>, other: ModelOverride) -> Result<FilePredictions, ReleaseError> {
+    pub fn predict(self, at: PublicPoints<'_>, other: ModelOverride) -> Result<PostprocessedPredictions, ReleaseError> {
         let known = self.with_model(other)?;
         // Read the points first, because the posterior takes long.
         let points = known.read_points(at)?;
         known.fit_surface()?.predict_points(points)
     }
 
-    /// Returns the data for points, posterior and predictions.
+    /// Combines the released moments with their model, whose hyperparameters `other` may replace.
     ///
     /// # Errors
     /// [`ReleaseError`] if the kernel does not fit.
@@ -150,7 +150,7 @@ fn holds_classes(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|file| file["model"]["classes"].is_u64())
 }
 
-impl FilePredictions {
+impl PostprocessedPredictions {
     /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
     ///
     /// # Errors
@@ -207,7 +207,7 @@ pub(super) fn data_without_rows(
 ///
 /// # Errors
 /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
-pub fn write_predictions(path: &Path, predictions: &FilePredictions) -> Result<(), ReleaseError> {
+pub fn write_predictions(path: &Path, predictions: &PostprocessedPredictions) -> Result<(), ReleaseError> {
     let bytes = predictions.rows().bytes(PredictionFormat::from_path(path)?)?;
     write_new_file(new_file(path, ReadAccess::All)?, path, &bytes)
 }
@@ -267,17 +267,17 @@ impl MomentsSurface {
     ///
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read or are none of the inputs.
-    pub fn predict(&self, at: PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
+    pub fn predict(&self, at: PublicPoints<'_>) -> Result<PostprocessedPredictions, ReleaseError> {
         self.predict_points(self.known.read_points(at)?)
     }
 
-    pub(super) fn predict_points(&self, points: PredictionPoints) -> Result<FilePredictions, ReleaseError> {
+    pub(super) fn predict_points(&self, points: PredictionPoints) -> Result<PostprocessedPredictions, ReleaseError> {
         ensure_inside_box(self.known.model.mechanism(), &points.inputs)?;
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
         let predictions = Predictions { mean, gp_sd: model_sd, noise_sd, least: None, combinations: None };
         let outside = outside_box_warning(self.known.model.mechanism(), &points.inputs);
         let warnings = outside.into_iter().chain(uninformative_points_warning(&predictions)).collect();
-        Ok(FilePredictions { data: self.known.data.clone(), points, predictions, warnings })
+        Ok(PostprocessedPredictions { data: self.known.data.clone(), points, predictions, warnings })
     }
 }

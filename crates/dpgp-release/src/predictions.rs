@@ -321,29 +321,29 @@ fn evenly_spaced_inputs(sample: &Sample, most: usize) -> PredictionPoints {
     PredictionPoints::with_equal_weights(sample.inputs.select_rows(&rows))
 }
 
-/// The contents of a file from `dpgp predict`, and the statement about its guarantee.
+/// A parsed CSV file of predictions from `dpgp predict`, with the summary of its certificate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReleasedPredictions {
+pub struct PredictionsFileContents {
     /// The columns of inputs.
-    pub inputs: Vec<ReleasedInput>,
+    pub inputs: Vec<PredictionsFileInput>,
     /// The numbers at each point.
-    pub points: Vec<ReleasedPoint>,
+    pub points: Vec<PredictionsFilePoint>,
     /// The statement about the guarantee.
     pub statement: CertificateSummary,
 }
 
-/// A column of inputs.
+/// One input column of a file of predictions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReleasedInput {
+pub struct PredictionsFileInput {
     /// Its name.
     pub name: String,
     /// A number or a word for each point, as in the file.
     pub cells: Vec<String>,
 }
 
-/// What was predicted at one point.
+/// The numbers of one row of a file of predictions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ReleasedPoint {
+pub struct PredictionsFilePoint {
     /// The prediction, with noise.
     pub mean: f64,
     /// Standard deviation of the function under the model.
@@ -356,7 +356,7 @@ pub struct ReleasedPoint {
     pub high: f64,
 }
 
-impl ReleasedPredictions {
+impl PredictionsFileContents {
     /// Reads a CSV file of predictions, and the certificate beside it if there is one.
     ///
     /// # Errors
@@ -383,7 +383,7 @@ impl ReleasedPredictions {
     }
 }
 
-fn parse_predictions(text: &str, statement: CertificateSummary) -> Result<ReleasedPredictions, String> {
+fn parse_predictions(text: &str, statement: CertificateSummary) -> Result<PredictionsFileContents, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let dimensions = header.len().checked_sub(COLUMNS.len()).filter(|inputs| *inputs > 0);
@@ -391,8 +391,8 @@ fn parse_predictions(text: &str, statement: CertificateSummary) -> Result<Releas
         return Err(format!("its columns must be the inputs, followed by {}", COLUMNS.join(", ")));
     };
     let names = header.iter().take(dimensions);
-    let mut inputs: Vec<ReleasedInput> =
-        names.map(|name| ReleasedInput { name: name.to_owned(), cells: Vec::new() }).collect();
+    let mut inputs: Vec<PredictionsFileInput> =
+        names.map(|name| PredictionsFileInput { name: name.to_owned(), cells: Vec::new() }).collect();
     let mut points = Vec::new();
     for row in reader.records() {
         let row = row.map_err(|error| error.to_string())?;
@@ -404,12 +404,12 @@ fn parse_predictions(text: &str, statement: CertificateSummary) -> Result<Releas
             *number = read.ok_or_else(|| format!("line {line} has {cell:?} instead of a number"))?;
         }
         let [mean, gp_sd, noise_sd, low, high] = numbers;
-        points.push(ReleasedPoint { mean, gp_sd, noise_sd, low, high });
+        points.push(PredictionsFilePoint { mean, gp_sd, noise_sd, low, high });
     }
     if points.is_empty() {
         Err("it has no rows".to_owned())
     } else {
-        Ok(ReleasedPredictions { inputs, points, statement })
+        Ok(PredictionsFileContents { inputs, points, statement })
     }
 }
 
@@ -418,7 +418,7 @@ const EXPLAINED: f64 = 0.5;
 /// The fewest points for a variance over a map.
 const FEWEST: usize = 10;
 
-impl ReleasedPoint {
+impl PredictionsFilePoint {
     fn new(predictions: &Predictions, point: usize) -> Self {
         let (low, high) = predictions.central_interval(point);
         let Predictions { mean, gp_sd, noise_sd, .. } = predictions;
@@ -437,7 +437,7 @@ impl ReleasedPoint {
 /// noise_sd^2`, by the law of total variance. Given the point, v is left: a point explains `1 - v / S^2` of the
 /// variance over all points, and less than half of it if `sqrt v > S / sqrt 2`. Both parts of v count, because gp_sd
 /// shows that no row is near.
-pub fn informative_uncertainty_limit(points: &[ReleasedPoint]) -> f64 {
+pub fn informative_uncertainty_limit(points: &[PredictionsFilePoint]) -> f64 {
     let number = points.len() as f64;
     let mean = points.iter().map(|point| point.mean / number).sum::<f64>();
     let squares = points.iter().map(|point| (point.mean - mean).powi(2) + point.uncertainty().powi(2));
@@ -464,7 +464,8 @@ fn refuse_public_target(setting: &CellSetting, public: &[String], rows: &Fingerp
 /// Warns if most points of a release about private inputs are uninformative. The warning follows from the release.
 pub(super) fn uninformative_points_warning(predictions: &Predictions) -> Option<String> {
     let all = predictions.mean.len();
-    let points: Vec<ReleasedPoint> = (0..all).map(|point| ReleasedPoint::new(predictions, point)).collect();
+    let points: Vec<PredictionsFilePoint> =
+        (0..all).map(|point| PredictionsFilePoint::new(predictions, point)).collect();
     let most = informative_uncertainty_limit(&points);
     let little = points.iter().filter(|point| point.uncertainty() > most).count();
     (all >= FEWEST && 2 * little > all).then(|| {
@@ -487,11 +488,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.csv");
         std::fs::write(&path, format!("x,{}\n1,2,3,4,5,6\n", COLUMNS.join(","))).unwrap();
-        let read = ReleasedPredictions::read(&path).unwrap();
+        let read = PredictionsFileContents::read(&path).unwrap();
         assert_eq!(read.statement, CertificateSummary::without_certificate());
-        assert_eq!(read.points, [ReleasedPoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]);
+        assert_eq!(read.points, [PredictionsFilePoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]);
         std::fs::create_dir(append_suffix(&path, CERTIFICATE_ENDING)).unwrap();
-        assert!(matches!(ReleasedPredictions::read(&path), Err(ReleaseError::Io { .. })));
+        assert!(matches!(PredictionsFileContents::read(&path), Err(ReleaseError::Io { .. })));
     }
 }
 

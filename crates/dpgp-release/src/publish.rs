@@ -13,10 +13,11 @@
 //! The first two make a [`RequestedRelease`], and [`publish`] does the rest. The types ensure that no noise is drawn before the
 //! charge ([`UnchargedRelease`]). The proof that a refused release shows nothing private is there, too.
 
-use super::draw::{ChargedRelease, DrawnRelease, JointGuarantee, OfferedRelease, UnchargedRelease, charge_together};
+use super::draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseToCharge, UnchargedRelease, charge_together};
 use super::ledger::{ChargeReceipt, LedgerLocation, find_conflict};
 use super::{
-    ExactSums, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseSpec, ReleasedSums, StreamedModel, SumsModel,
+    ExactSums, PlannedSumsRelease, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseSpec, ReleasedSums,
+    SumsModel,
 };
 use serde_json::Value;
 
@@ -145,7 +146,7 @@ pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
     let mut offers = Vec::new();
     for release in releases {
         let offer = release.design_release(false)?;
-        offers.push(OfferedRelease { offer, subject: release.release_spec(), rows: release.row_fingerprint() });
+        offers.push(ReleaseToCharge { offer, subject: release.release_spec(), rows: release.row_fingerprint() });
     }
     let joint = JointGuarantee::new(names, total, &offers)?;
     let entries = offers.iter().map(|offered| {
@@ -189,7 +190,7 @@ impl<'r> RequestedRelease for PredictionRequest<'r> {
 /// Sums over any number of rows, released for a guarantee.
 pub struct SumsRequest<'a, M: SumsModel> {
     /// The spec that they are of.
-    pub streamed: &'a StreamedModel<'a, M>,
+    pub streamed: &'a PlannedSumsRelease<'a, M>,
     /// The exact sums.
     pub total: &'a ExactSums<M>,
     /// The guarantee.

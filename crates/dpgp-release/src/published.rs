@@ -7,7 +7,7 @@ use std::str::FromStr;
 use nalgebra::DMatrix;
 
 use super::grid::points_from_matrix;
-use super::moments_file::{FilePredictions, ModelOverride, data_without_rows};
+use super::moments_file::{ModelOverride, PostprocessedPredictions, data_without_rows};
 use super::{PublicPoints, ReleaseError};
 use dpgp_gp::{DenoisedNumbers, FixedHyperparameters, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
 use dpgp_number::Positive;
@@ -156,7 +156,11 @@ impl PublishedNumbers {
     ///
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read, the kernel has other inputs, or a covariance cannot be factorised.
-    pub fn predict(&self, at: PublicPoints<'_>, model: &ModelOverride) -> Result<FilePredictions, ReleaseError> {
+    pub fn predict(
+        &self,
+        at: PublicPoints<'_>,
+        model: &ModelOverride,
+    ) -> Result<PostprocessedPredictions, ReleaseError> {
         if model.kernel.as_ref().is_some_and(|kernel| kernel.check_input_count(self.inputs.len()).is_err()) {
             return Err(ReleaseError::NotReleasable("the kernel has the wrong number of inputs"));
         }
@@ -183,7 +187,7 @@ impl PublishedNumbers {
             least: None,
             combinations: None,
         };
-        Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
+        Ok(PostprocessedPredictions { data, points, predictions, warnings: Vec::new() })
     }
 }
 

@@ -86,7 +86,7 @@ impl SigningKey {
     }
 }
 
-/// Those whose signatures are accepted: a file in the format `allowed_signers` of OpenSSH.
+/// The signers whose signatures are accepted: a file in the OpenSSH format `allowed_signers`.
 #[derive(Debug, Clone)]
 pub struct AllowedSigners {
     /// The file.
@@ -95,9 +95,9 @@ pub struct AllowedSigners {
     pub signer: Option<String>,
 }
 
-/// What `ssh-keygen` said of a signature.
+/// The verdict of `ssh-keygen` on a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SignatureFound {
+pub(crate) struct SignatureVerdict {
     /// In its words.
     pub said: String,
     /// Whether it is good, of this text, in our namespace, and of a signer that is accepted.
@@ -109,7 +109,7 @@ impl AllowedSigners {
     ///
     /// # Errors
     /// [`SignatureError`] if `ssh-keygen` cannot be run or a file cannot be read.
-    pub(crate) fn check(&self, text: &str, signature: &Path) -> Result<SignatureFound, SignatureError> {
+    pub(crate) fn check(&self, text: &str, signature: &Path) -> Result<SignatureVerdict, SignatureError> {
         for file in [&self.file, signature] {
             std::fs::metadata(file).map_err(SignatureError::io(file))?;
         }
@@ -117,7 +117,7 @@ impl AllowedSigners {
             Some(signer) => signer.clone(),
             None => match self.find_signer(signature)? {
                 Ok(signer) => signer,
-                Err(said) => return Ok(SignatureFound { said, good: false }),
+                Err(said) => return Ok(SignatureVerdict { said, good: false }),
             },
         };
         let mut command = ssh_keygen("verify");
@@ -125,10 +125,10 @@ impl AllowedSigners {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = run_with_input(command.spawn().map_err(SignatureError::NoProgram)?, text)
             .map_err(SignatureError::io(signature))?;
-        Ok(SignatureFound { said: output_on_one_line(&output), good: output.status.success() })
+        Ok(SignatureVerdict { said: output_on_one_line(&output), good: output.status.success() })
     }
 
-    /// Whose key it is, or what `ssh-keygen` says if it is nobody's.
+    /// Finds the accepted signer whose key made the signature. The inner error holds the message of `ssh-keygen` if there is none.
     fn find_signer(&self, signature: &Path) -> Result<Result<String, String>, SignatureError> {
         let mut command = ssh_keygen("find-principals");
         command.arg("-f").arg(&self.file).arg("-s").arg(signature).stdin(Stdio::null());

@@ -86,7 +86,7 @@ impl<'a> StatementChecker<'a> {
     fn compare_field(&mut self, name: &str, found: Option<&Value>, expected: &Value) {
         match found {
             None => self.absent.push(name.to_owned()),
-            Some(found) if is_same(found, expected) => self.same.push(name.to_owned()),
+            Some(found) if matches_expected(found, expected) => self.same.push(name.to_owned()),
             Some(found) => {
                 let fact = format!("{name} is {found}, but the embedded certificate implies {expected}");
                 self.contradictions.push(fact);
@@ -374,15 +374,15 @@ fn number_field(object: &Value, name: &str) -> Option<f64> {
     object.get(name).and_then(Value::as_f64)
 }
 
-/// Whether two values are the same, numbers to the precision of what is computed again.
-fn is_same(found: &Value, expected: &Value) -> bool {
+/// Whether two JSON values are equal, with numbers to the precision of a recomputation.
+fn matches_expected(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
         (Value::Number(found), Value::Number(expected)) => {
             found.as_f64().zip(expected.as_f64()).is_some_and(|(found, expected)| is_near(found, expected))
         }
         (Value::Object(found), Value::Object(expected)) => {
             found.len() == expected.len()
-                && expected.iter().all(|(name, value)| found.get(name).is_some_and(|one| is_same(one, value)))
+                && expected.iter().all(|(name, value)| found.get(name).is_some_and(|one| matches_expected(one, value)))
         }
         (found, expected) => found == expected,
     }

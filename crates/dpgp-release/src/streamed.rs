@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::counts::CountsRelease;
+use super::counts::CountsSumsModel;
 use super::draw::UnchargedRelease;
 use super::exceptions::check_magnitudes;
 use super::exceptions::public_row_count;
-use super::moments::MomentsRelease;
+use super::moments::MomentsSumsModel;
 use super::subject::{ReleaseSpec, refuse_replaced_epsilon};
 use super::sum_rows::{IdentifiedSums, RowSource, sum_row_files};
 use super::sums_model::HolderDescription;
 use super::sums_model::ReleasedSums;
 use super::sums_model::{SumsModel, SumsOf};
-use super::surface_sums::ClassSumsRelease;
-use super::surface_sums::SurfaceSumsRelease;
+use super::surface_sums::ClassSumsModel;
+use super::surface_sums::SurfaceSumsModel;
 use super::{ReleaseError, add_sums};
 use dpgp_data::{DataKey, Fingerprint, RowSetDigest};
 use dpgp_mechanisms::PrivacySetting;
@@ -25,22 +25,22 @@ use dpgp_spec::TextDigest;
 use dpgp_stream::{RowSummand, StoredPartialSums};
 use dpgp_task::{CellSetting, DirichletModel, Experiment, row_draw_refusal_reason};
 
-/// The sums over rows that a spec defines.
+/// The sums over rows that a spec releases, by kind: computes exact sums, designs their noise and describes them. Holds no rows.
 #[derive(Debug, Clone)]
-pub enum StreamedRelease<'a> {
+pub enum AnyPlannedSumsRelease<'a> {
     /// Covariances with inducing inputs, times the target and squared.
-    Surface(StreamedModel<'a, SurfaceSumsRelease>),
+    Surface(PlannedSumsRelease<'a, SurfaceSumsModel>),
     /// Rows and their targets in the cells of a box, for Fourier moments.
-    Moments(StreamedModel<'a, MomentsRelease>),
+    Moments(PlannedSumsRelease<'a, MomentsSumsModel>),
     /// The same over the rows of each class.
-    Classes(StreamedModel<'a, ClassSumsRelease>),
+    Classes(PlannedSumsRelease<'a, ClassSumsModel>),
     /// Records in each bin.
-    Counts(StreamedModel<'a, CountsRelease>),
+    Counts(PlannedSumsRelease<'a, CountsSumsModel>),
 }
 
-/// A model whose sums are released, and its spec.
+/// One cell of a spec and the model whose sums it releases.
 #[derive(Debug, Clone)]
-pub struct StreamedModel<'a, M> {
+pub struct PlannedSumsRelease<'a, M> {
     experiment: &'a Experiment,
     setting: &'a CellSetting,
     model: M,
@@ -55,7 +55,7 @@ pub struct ExactSums<M: SumsModel> {
     pub(super) batches: Vec<RowSetDigest>,
 }
 
-impl<'a> StreamedRelease<'a> {
+impl<'a> AnyPlannedSumsRelease<'a> {
     /// The sums of an experiment, which must be the same for all its cells.
     ///
     /// # Errors
@@ -78,20 +78,20 @@ impl<'a> StreamedRelease<'a> {
 
     fn from_setting(experiment: &'a Experiment, setting: &'a CellSetting) -> Result<Self, ReleaseError> {
         let name = &experiment.name;
-        if let Some(model) = SurfaceSumsRelease::from_setting(setting) {
-            return Ok(Self::Surface(StreamedModel { experiment, setting, model }));
+        if let Some(model) = SurfaceSumsModel::from_setting(setting) {
+            return Ok(Self::Surface(PlannedSumsRelease { experiment, setting, model }));
         }
-        if let Some(model) = MomentsRelease::from_setting(setting) {
-            return Ok(Self::Moments(StreamedModel { experiment, setting, model }));
+        if let Some(model) = MomentsSumsModel::from_setting(setting) {
+            return Ok(Self::Moments(PlannedSumsRelease { experiment, setting, model }));
         }
         if let Some(model) = DirichletModel::from_setting(setting) {
-            return match ClassSumsRelease::new(model, setting) {
-                Some(model) => Ok(Self::Classes(StreamedModel { experiment, setting, model })),
+            return match ClassSumsModel::new(model, setting) {
+                Some(model) => Ok(Self::Classes(PlannedSumsRelease { experiment, setting, model })),
                 None => Err(ReleaseError::WeightedSums(name.clone())),
             };
         }
-        match CountsRelease::from_setting(setting) {
-            Some(model) => Ok(Self::Counts(StreamedModel { experiment, setting, model })),
+        match CountsSumsModel::from_setting(setting) {
+            Some(model) => Ok(Self::Counts(PlannedSumsRelease { experiment, setting, model })),
             None => Err(ReleaseError::NoSums(name.clone())),
         }
     }
@@ -106,7 +106,7 @@ impl<'a> StreamedRelease<'a> {
     }
 }
 
-impl<'a, M: SumsModel> StreamedModel<'a, M> {
+impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
     /// Sums the rows of CSV or Parquet files in order, or those of one shard. With a key, the sums identify their rows,
     /// which a ledger needs.
     ///
@@ -160,7 +160,7 @@ impl<'a, M: SumsModel> StreamedModel<'a, M> {
     /// The same for sums of rows in memory, whatever its exceptions.
     ///
     /// # Errors
-    /// As [`StreamedModel::design_release`].
+    /// As [`PlannedSumsRelease::design_release`].
     pub(super) fn uncharged_release<'t>(
         &'t self,
         sums: &'t SumsOf<M>,
@@ -257,7 +257,7 @@ impl<'a, M: SumsModel> StreamedModel<'a, M> {
 }
 
 impl<M: SumsModel> ExactSums<M> {
-    /// The exact sums as text, which is what their file holds.
+    /// Serialises the exact sums as JSON, the contents of a file of exact sums. As private as the rows.
     ///
     /// # Errors
     /// [`serde_json::Error`] if they cannot be written.
@@ -292,7 +292,7 @@ impl<M: SumsModel> ExactSums<M> {
 #[cfg(test)]
 mod tests {
     use crate::sums_model::SumsModel;
-    use crate::{ReleaseError, StreamedRelease};
+    use crate::{AnyPlannedSumsRelease, ReleaseError};
     use dpgp_data::DatasetManifest;
     use dpgp_run::{DataLocations, Project};
     use dpgp_task::Experiment;
@@ -307,7 +307,8 @@ mod tests {
         );
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("counts", &spec).unwrap();
-        let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+        let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
+        else {
             panic!("counts")
         };
         streamed.resolve_privacy_setting(named).map(|privacy| privacy.epsilon.get())
@@ -363,11 +364,11 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
 
     /// What stands in the place of a record in the sums of a spec.
     fn replaced(spec: &str, record: &[f64]) -> Vec<Vec<f64>> {
-        match StreamedRelease::from_experiment(&experiment(spec)).unwrap() {
-            StreamedRelease::Surface(streamed) => streamed.model().extreme_replacements(record),
-            StreamedRelease::Moments(streamed) => streamed.model().extreme_replacements(record),
-            StreamedRelease::Classes(streamed) => streamed.model().extreme_replacements(record),
-            StreamedRelease::Counts(streamed) => streamed.model().extreme_replacements(record),
+        match AnyPlannedSumsRelease::from_experiment(&experiment(spec)).unwrap() {
+            AnyPlannedSumsRelease::Surface(streamed) => streamed.model().extreme_replacements(record),
+            AnyPlannedSumsRelease::Moments(streamed) => streamed.model().extreme_replacements(record),
+            AnyPlannedSumsRelease::Classes(streamed) => streamed.model().extreme_replacements(record),
+            AnyPlannedSumsRelease::Counts(streamed) => streamed.model().extreme_replacements(record),
         }
     }
 
@@ -415,7 +416,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         assert_eq!(replaced(&moved, &[1.5, 1.5]), [[8.0, 8.0], [0.0, 0.0], [3.5, 3.5]]);
         for (spec, protects) in [(COUNTS, true), (&single, false), (&rows, true)] {
             let spec = experiment(spec);
-            let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&spec).unwrap() else {
+            let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&spec).unwrap() else {
                 panic!("these are counts");
             };
             assert_eq!(streamed.model().protects_rows(), protects);

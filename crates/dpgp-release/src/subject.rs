@@ -102,18 +102,21 @@ pub(super) const EPSILON: &str = "privacy.epsilon";
 ///
 /// # Errors
 /// [`ReleaseError::NoCell`] or [`ReleaseError::SeveralCells`] with the axes of the spec.
-pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<&'e Cell, ReleaseError> {
-    match chosen_cells(experiment, chosen)?[..] {
+pub fn select_release_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<&'e Cell, ReleaseError> {
+    match select_release_cells(experiment, chosen)?[..] {
         [cell] => Ok(cell),
         ref cells => Err(ReleaseError::SeveralCells { cells: cells.len(), axes: describe_axes(experiment) }),
     }
 }
 
-/// As [`chosen_cell`], but all selected cells with privacy, or the only cell.
+/// As [`select_release_cell`], but all selected cells with privacy, or the only cell.
 ///
 /// # Errors
 /// [`ReleaseError::NoCell`] with the axes of the spec.
-pub(super) fn chosen_cells<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<Vec<&'e Cell>, ReleaseError> {
+pub(super) fn select_release_cells<'e>(
+    experiment: &'e Experiment,
+    chosen: &[String],
+) -> Result<Vec<&'e Cell>, ReleaseError> {
     let mut cells = select_cells(experiment, chosen)?;
     if cells.len() > 1 {
         cells.retain(|cell| cell.setting().privacy.epsilon.get().is_finite());

@@ -31,7 +31,7 @@ pub(super) struct RowSource<'a> {
     pub key: Option<&'a DataKey>,
 }
 
-/// Sums of rows, and the identity of these rows.
+/// Sums of rows from files, with the fingerprint of these rows.
 pub(super) struct IdentifiedSums<S> {
     pub files: Vec<RowFileSummary>,
     pub identity: Option<Fingerprint>,
@@ -178,7 +178,7 @@ pub(super) fn choose_rows_per_person(
     let rows =
         RowFilesReader::open_with_persons(files, &data.source.text_layout(), &names, limit.column, data.cell_rules())?;
     let mut rows = rows.with_progress_bar(pool.row_meter("choosing", None))?;
-    let before = file_states(files)?;
+    let before = read_file_versions(files)?;
     let mut offered = PersonRowChooser::new(data, limit.rows);
     let mut block = RowsInMemory::new(names.len());
     while rows.read_with_persons(&mut block.columns, &mut block.persons, BLOCK)? > 0 {
@@ -202,13 +202,13 @@ impl ChosenRows {
     /// # Errors
     /// [`ReleaseError::FileChanged`], [`ReleaseError::Io`].
     pub fn ensure_unchanged(&self, files: &[RowFile]) -> Result<(), ReleaseError> {
-        let after = file_states(files)?;
+        let after = read_file_versions(files)?;
         let changed = self.before.iter().zip(&after).position(|(before, after)| before != after);
         changed.map_or(Ok(()), |place| Err(ReleaseError::FileChanged(files[place].path.clone())))
     }
 }
 
-fn file_states(files: &[RowFile]) -> Result<Vec<FileVersion>, ReleaseError> {
+fn read_file_versions(files: &[RowFile]) -> Result<Vec<FileVersion>, ReleaseError> {
     let mut states = Vec::with_capacity(files.len());
     for file in files {
         states.push(FileVersion::read(&file.path)?);

@@ -24,10 +24,10 @@ pub trait SumsModel: Clone {
     /// What is summed over the rows.
     type Rows: RowSummand;
 
-    /// What is summed over the rows.
+    /// Returns the quantity that is summed over the rows.
     fn summand(&self) -> &Self::Rows;
 
-    /// The same without what follows from noisy numbers and takes time to compute.
+    /// The same model without postprocessing of the noisy sums that takes time.
     #[must_use]
     fn without_postprocessing(&self) -> Self {
         self.clone()
@@ -39,7 +39,8 @@ pub trait SumsModel: Clone {
     /// The independent noisy numbers of a file, and the standard deviation of the noise on each.
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber>;
 
-    /// The same without noise, in the same order: what an attacker has who knows the rows. Never to be shown.
+    /// The numbers of [`SumsModel::noisy_numbers`] before noise, in the same order: what an attacker knows who knows the rows. Never
+    /// shown.
     ///
     /// # Errors
     /// [`TaskError`] if no noise can be designed.
@@ -124,7 +125,7 @@ pub(super) fn exact_sums(sums: &KernelSums, units: IntegerSumUnits) -> Vec<f64> 
     numbers
 }
 
-/// What is no number is none of a release, and as far from others as can be.
+/// A JSON number. Any other value counts as infinity, so that it lies far from every released number.
 pub(super) fn number_or_infinity(value: &Value) -> f64 {
     value.as_f64().unwrap_or(f64::INFINITY)
 }

@@ -13,14 +13,14 @@ use dpgp_mechanisms::{PrivacySetting, SumsSetting};
 use dpgp_stream::{ClassSummand, ClassSums, KernelSummand, KernelSums};
 use dpgp_task::{CellSetting, DirichletModel, SumsGuarantee, SurfaceModel, TaskError};
 
-/// A surface from sums over rows.
+/// Model whose released sums are those of a sparse Gaussian process, with the surface that follows from them.
 #[derive(Debug, Clone)]
-pub struct SurfaceSumsRelease {
+pub struct SurfaceSumsModel {
     model: SurfaceModel,
 }
 
-impl SurfaceSumsRelease {
-    /// That of a cell; none if it has another task or model.
+impl SurfaceSumsModel {
+    /// The model of a cell. `None` if the cell has another task or model.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         Some(Self { model: SurfaceModel::new(setting)? })
     }
@@ -39,7 +39,7 @@ impl SurfaceSumsRelease {
     }
 }
 
-impl SumsModel for SurfaceSumsRelease {
+impl SumsModel for SurfaceSumsModel {
     type Rows = KernelSummand;
 
     fn summand(&self) -> &KernelSummand {
@@ -122,14 +122,14 @@ impl SumsModel for SurfaceSumsRelease {
     }
 }
 
-/// A classifier from sums over the rows of each class.
+/// Model whose released sums are those of a sparse Dirichlet classifier, one set for each class.
 #[derive(Debug, Clone)]
-pub struct ClassSumsRelease {
+pub struct ClassSumsModel {
     model: DirichletModel,
     rows: ClassSummand,
 }
 
-impl ClassSumsRelease {
+impl ClassSumsModel {
     /// None if the model releases weighted sums, which are not sums over the rows of each class.
     pub(super) fn new(model: DirichletModel, setting: &CellSetting) -> Option<Self> {
         let rows = model.summand(&setting.data)?;
@@ -137,7 +137,7 @@ impl ClassSumsRelease {
     }
 }
 
-impl SumsModel for ClassSumsRelease {
+impl SumsModel for ClassSumsModel {
     type Rows = ClassSummand;
 
     fn summand(&self) -> &ClassSummand {
@@ -227,7 +227,7 @@ mod tests {
     use nalgebra::{DMatrix, DVector};
 
     use super::*;
-    use crate::StreamedRelease;
+    use crate::AnyPlannedSumsRelease;
     use dpgp_run::{DataLocations, Project};
 
     /// At the first of three inducing inputs, and where nothing correlates.
@@ -239,10 +239,11 @@ task.surface = { inducing = [{ from = 0.0, to = 20.0, points = 3 }], posterior =
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, features = { supremum = [[0.0, 20.0]] }, sensitivity = "exact", split = 0.3 } }
 "#;
 
-    fn with_model(test: fn(&SurfaceSumsRelease, &CellSetting)) {
+    fn with_model(test: fn(&SurfaceSumsModel, &CellSetting)) {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("sums", SPEC).unwrap();
-        let StreamedRelease::Surface(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+        let AnyPlannedSumsRelease::Surface(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
+        else {
             panic!("a surface")
         };
         test(streamed.model(), streamed.setting());

@@ -12,16 +12,16 @@ use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{Cell, CellSetting, Experiment};
 
 use super::ReleaseError;
-use super::subject::{EPSILON, chosen_cells};
+use super::subject::{EPSILON, select_release_cells};
 
-/// The answers of some specs, each with its share of one budget.
-pub struct JointAnswers {
-    answers: Vec<JointAnswer>,
+/// Several releases that share one privacy budget, before any is designed or charged.
+pub struct JointReleasePlan {
+    answers: Vec<PlannedJointRelease>,
     total: PrivacyBudget,
 }
 
-/// One of several answers.
-pub struct JointAnswer {
+/// One release of a joint plan: a cell of a spec and its share of the budget.
+pub struct PlannedJointRelease {
     name: String,
     share: f64,
     /// The spec with the epsilon of this answer.
@@ -30,7 +30,7 @@ pub struct JointAnswer {
     cell: usize,
 }
 
-impl JointAnswer {
+impl PlannedJointRelease {
     /// Its name: that of its spec, with the labels of its cell if the spec has several answers.
     pub fn name(&self) -> &str {
         &self.name
@@ -52,9 +52,9 @@ impl JointAnswer {
     }
 }
 
-impl JointAnswers {
+impl JointReleasePlan {
     /// Splits the budget that all specs state among their cells with privacy, in equal shares or in proportion to `weights`, which names
-    /// answers. `choices` are as those of [`super::chosen_cell`]; one applies to every spec that has its axis. `changes` are for all specs.
+    /// answers. `choices` are as those of [`super::select_release_cell`]; one applies to every spec that has its axis. `changes` are for all specs.
     ///
     /// # Errors
     /// [`ReleaseError::NoCell`], [`ReleaseError::NotTogether`] if there are fewer than two answers, if they have one name, different
@@ -73,16 +73,16 @@ impl JointAnswers {
         for choice in choices {
             if let Some(first) = specs.first().filter(|_| !specs.iter().any(|spec| has_axis(spec, choice))) {
                 // Fails, with the axes of the first spec.
-                chosen_cells(first, std::slice::from_ref(choice))?;
+                select_release_cells(first, std::slice::from_ref(choice))?;
             }
         }
         for (spec, name) in specs.iter().zip(&names) {
             let own: Vec<String> = choices.iter().filter(|choice| has_axis(spec, choice)).cloned().collect();
-            let cells = chosen_cells(spec, &own)?;
+            let cells = select_release_cells(spec, &own)?;
             let several = cells.len() > 1;
-            found.extend(cells.into_iter().map(|cell| (answer_name(name, spec, cell, several), spec, cell)));
+            found.extend(cells.into_iter().map(|cell| (name_planned_release(name, spec, cell, several), spec, cell)));
         }
-        let total = common_budget(&found)?;
+        let total = require_common_budget(&found)?;
         let weights = all_weights(&found, weights)?;
         let sum: f64 = weights.iter().sum();
         let mut answers = Vec::new();
@@ -109,7 +109,7 @@ impl JointAnswers {
                     "{name}: the spec does not let one setting privacy.epsilon set its epsilon"
                 )));
             };
-            answers.push(JointAnswer { name, share, experiment, cell });
+            answers.push(PlannedJointRelease { name, share, experiment, cell });
         }
         Ok(Self { answers, total })
     }
@@ -120,7 +120,7 @@ impl JointAnswers {
     }
 
     /// The answers, in the order of their specs.
-    pub fn answers(&self) -> &[JointAnswer] {
+    pub fn answers(&self) -> &[PlannedJointRelease] {
         &self.answers
     }
 }
@@ -135,7 +135,7 @@ fn has_axis(spec: &Experiment, choice: &str) -> bool {
 }
 
 /// The name of an answer: that of its spec without the folder, then the labels of its cell if the spec has several answers.
-fn answer_name(name: &str, spec: &Experiment, cell: &Cell, several: bool) -> String {
+fn name_planned_release(name: &str, spec: &Experiment, cell: &Cell, several: bool) -> String {
     let mut name = name.rsplit('/').next().unwrap_or(name).to_owned();
     for (axis, label) in spec.axes.iter().zip(cell.labels()) {
         if several && axis.path != EPSILON {
@@ -146,8 +146,8 @@ fn answer_name(name: &str, spec: &Experiment, cell: &Cell, several: bool) -> Str
     name
 }
 
-/// The epsilon and the delta that all answers state.
-fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget, ReleaseError> {
+/// Returns the epsilon and delta that all releases state.
+fn require_common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget, ReleaseError> {
     let [(first, first_spec, cell), others @ ..] = found else { return Err(wrong("there is no answer".to_owned())) };
     if others.is_empty() {
         return Err(wrong(format!("{first} is the only answer; omit --together")));
@@ -171,7 +171,7 @@ fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget
         if !has_same_source((first_spec, cell), (spec, other)) {
             return Err(wrong(format!("{first} and {name} read different files")));
         }
-        let [protected, of_other] = [cell, other].map(|cell| protected_change(cell.setting()));
+        let [protected, of_other] = [cell, other].map(|cell| describe_protected_change(cell.setting()));
         if protected != of_other {
             let hint = match [protected, of_other].contains(&ADDED_OR_REMOVED) {
                 true => {
@@ -190,8 +190,8 @@ fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget
 
 const ADDED_OR_REMOVED: &str = "a record that is added or removed";
 
-/// What a release protects, by its settings alone. The ledger compares in more detail.
-fn protected_change(setting: &CellSetting) -> &'static str {
+/// Describes in words what a release protects, by its settings alone. The ledger compares in more detail.
+fn describe_protected_change(setting: &CellSetting) -> &'static str {
     let mechanism = &setting.privacy.mechanism;
     let histogram = mechanism.downcast::<HistogramSetting>().map(|histogram| histogram.relation);
     match (mechanism.row_choice_basis(), histogram) {
@@ -227,7 +227,7 @@ fn all_weights(found: &[(String, &Experiment, &Cell)], named: &[(String, f64)]) 
     Ok(weights)
 }
 
-/// Five digits, rounded towards more noise.
+/// Rounds epsilon down to five digits, towards more noise.
 fn round_down(epsilon: f64) -> f64 {
     let scale = 10_f64.powf(4.0 - epsilon.log10().floor());
     (epsilon * scale).floor() / scale

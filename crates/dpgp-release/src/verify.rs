@@ -115,7 +115,7 @@ pub fn verify(
         }
         (None, None) => {}
     }
-    checks.extend(guarantee_checks(&published));
+    checks.extend(check_certificate_numbers(&published));
     let StatementChecks { checks: stated, skipped } =
         StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu());
     checks.extend(stated);
@@ -135,7 +135,7 @@ pub fn verify(
     })
 }
 
-/// A certificate whose text was checked.
+/// A certificate and the results of its checks, some of which may fail.
 pub(super) struct VerifiedCertificateText {
     /// The certificate.
     pub certificate: Certificate,
@@ -162,7 +162,7 @@ pub(super) fn verify_certificate_text(
         let holds = published.predictions_sha256 == found;
         checks.push(digest_fact("the predictions", holds));
     }
-    checks.extend(guarantee_checks(&published));
+    checks.extend(check_certificate_numbers(&published));
     checks.extend(StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu()).checks);
     Ok(VerifiedCertificateText { certificate: published.certificate, mu: published.noise.mu(), checks })
 }
@@ -197,8 +197,8 @@ fn no_certificate_error(path: &Path, cause: &str) -> ReleaseError {
     ReleaseError::NoCertificate { path: PathBuf::from(path), cause: cause.to_owned() }
 }
 
-/// Checks that need only the numbers of the certificate.
-fn guarantee_checks(published: &ParsedCertificate) -> Vec<VerifiedFact> {
+/// Recomputes mu and the exact delta from the certificate and checks what it claims. Needs no other file.
+fn check_certificate_numbers(published: &ParsedCertificate) -> Vec<VerifiedFact> {
     let ParsedCertificate { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;
     let sound = noise.is_valid_for_release() && is_close(*mu, noise.mu());

@@ -25,7 +25,7 @@ use dpgp_gp::variational::{
 };
 use dpgp_mechanisms::{
     MeanInterval, MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, Sections, SimulatedMoments,
-    SummedValueKind, SumsNoise, check_moments, check_waves_only, coinpress_mean, coinpress_shares,
+    SummedValueKind, SumsNoise, check_moments, check_waves_only, coinpress_mean, split_coinpress_budget,
 };
 use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::{check_range, check_test_rows, fail};
@@ -279,7 +279,7 @@ impl<'a> CandidateDraws<'a> {
         };
         let each = PrivacySetting { epsilon, delta, ..cell.clone() };
         let noise = block.prepared.iter().map(|prepared| prepared.sums.noise(&each)).collect();
-        Self { block, noise, shares: coinpress_shares(rules.steps, rho), refuse: rules.refuse }
+        Self { block, noise, shares: split_coinpress_budget(rules.steps, rho), refuse: rules.refuse }
     }
 
     /// What an audit needs of these draws and of the selection that chooses among them.

@@ -59,7 +59,8 @@ fn categories_are_counted_and_others_are_not() {
     let spec = project.read("kinds.toml");
     assert!(
         spec.contains("encode = { \"kind\" = [\"bike\", \"bus\", \"ferry\"] }\nmissing = \"drop\"")
-            && !spec.contains("nan")
+            && !spec.contains("= nan"),
+        "{spec}"
     );
     project.dpgp(&["predict", "kinds.toml", "--grid", "auto", "--out", "kinds.csv", "--no-ledger"]).expect(0);
     let csv = project.read("kinds.csv");

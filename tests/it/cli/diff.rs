@@ -60,3 +60,19 @@ fn cells_with_other_settings_meet_at_their_place() {
         assert_ne!(row["before"], row["after"]);
     }
 }
+
+/// Both means have a standard error of 1 (3 over nine replicates, 4 over sixteen), so 2 apart is the root of 2 of the difference's.
+#[test]
+fn two_experiments_are_compared_in_standard_errors() {
+    let project = Project::empty();
+    for (folder, row) in [("a", "one,c,rmse,10,3,sd-replicates,9"), ("b", "other,d,rmse,12,4,sd-replicates,16")] {
+        std::fs::create_dir(project.path(folder)).unwrap();
+        let headings = "experiment,cell,metric,value,spread,spread_kind,repeats";
+        project.write(&format!("{folder}/table.csv"), &format!("{headings}\n{row}\n"));
+    }
+    let run = project.dpgp(&["diff", "a", "b"]).expect(0);
+    assert!(run.out.contains("1 of 1 rows changed") && run.out.contains("10.00 -> 12.00"), "{}", run.out);
+    assert!(run.out.contains("1.414 standard errors"), "{}", run.out);
+    let run = project.dpgp(&["diff", "b", "a"]).expect(0);
+    assert!(run.out.contains("-1.414 standard errors"), "{}", run.out);
+}

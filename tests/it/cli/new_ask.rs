@@ -31,7 +31,7 @@ fn answers_make_a_spec_that_runs() {
     assert!(
         run.err.contains("normalise.bounds: ")
             && run.err.contains("kernel.eq.variance (square root): ")
-            && run.err.contains("bounds [10]\n"),
+            && run.err.contains("(not of how much it varies) [10]\n"),
         "{}",
         run.err
     );
@@ -77,9 +77,9 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
 fn a_budget_that_protects_nothing_is_named() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
-    let run = answered(&project, &told, "0 40\n3\n\n8\n1000\n0.5\n").expect(0);
+    let run = answered(&project, &told, "0 40\n3\n\n8\n1000\n0.0009\n").expect(0);
     assert!(run.err.contains("note: epsilon = 1000 gives almost no protection"), "{}", run.err);
-    assert!(run.err.contains("note: delta = 0.5 is far above the suggested value"), "{}", run.err);
+    assert!(run.err.contains("note: delta = 0.0009 is far above the suggested value"), "{}", run.err);
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let run = answered(&project, &told, "0 40\n3\n\n8\n10\n5e-5\n").expect(0);
     assert!(!run.err.contains("note: "), "{}", run.err);
@@ -124,7 +124,10 @@ fn what_is_no_answer_writes_nothing() {
         // Bounds the wrong way round.
         ("40 0\n3\n10\n8\n1\n\n", "must be above the first, but 0 is not above 40"),
         ("0 40\n3\n10\n8\n-1\n\n", "privacy.epsilon: enter a number above 0; the answer was \"-1\""),
-        ("0 40\n3\n10\n8\n1\n1\n\n", "privacy.delta: enter a number below 1; the answer was \"1\""),
+        (
+            "0 40\n3\n10\n8\n1\n1\n\n",
+            "privacy.delta: enter a number below 0.001, far below one over the number of rows",
+        ),
         ("0 40\n9 9\n", "model.noise_variance: enter a finite number; the answer was \"9 9\""),
         // A variance that no targets between 0 and 40 have, and an answer too many.
         ("0 40\n21\n", "enter at most 20, half of the width of the bounds; the answer was \"21\""),

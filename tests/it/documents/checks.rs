@@ -180,13 +180,13 @@ fn what_is_not_checked_is_told_with_its_reason() {
     assert!(page.contains(section), "{page}");
 }
 
-/// Of ten p-values one lies below a twentieth, .05 does not; of two experiments with five each the first is named.
+/// Of ten p-values two are at most a twentieth; of two experiments with five each the first is named.
 #[test]
 fn how_much_may_be_chance_is_told_with_the_number_of_p_values() {
     let page = page();
     let numbers = "- paper: 10 printed numbers correspond to our results that vary between replicates";
     assert!(page.contains(numbers), "{page}");
-    assert!(page.contains("(5 of them in paper/made-up). 10 % of them lie outside the central 95 %"), "{page}");
+    assert!(page.contains("(5 of them in paper/made-up). 20 % of them lie outside the central 95 %"), "{page}");
     // D is the largest of p - (i - 1)/10 and i/10 - p over .01, .05, .2, .3, .4, .5, .6, .7, .8, .9: 2/10 - .05 = .15.
     assert!(page.contains("(D = 0.15)."), "{page}");
     // x = (sqrt 10 + .12 + .11 / sqrt 10) .15 = .4976; 2 (exp(-2 x^2) - exp(-8 x^2) + exp(-18 x^2) - ..)

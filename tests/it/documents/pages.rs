@@ -1,5 +1,6 @@
 //! The TOML examples of the documentation are what they say, and its links lead somewhere.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dpgp::data::DatasetManifest;
@@ -67,6 +68,54 @@ fn links_lead_somewhere() {
             assert!(heading.is_empty() || headings(&found).contains(&heading.to_owned()), "{link}");
         }
     }
+}
+
+/// The Rust files below a folder, as one text.
+fn rust_sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        match entry.is_dir() {
+            true => rust_sources(&entry, text),
+            false if entry.extension().is_some_and(|end| end == "rs") => {
+                text.push_str(&std::fs::read_to_string(&entry).unwrap())
+            }
+            false => {}
+        }
+    }
+}
+
+/// The words of a text: letters, digits and underscores.
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
+}
+
+/// Whether code in a page is the name of a type, or a path to an item: `NoisySums`, `gp::sites::Lattice`.
+fn is_item(code: &str) -> bool {
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_camel = code.starts_with(char::is_uppercase) && code.contains(char::is_lowercase);
+    is_name(&code.replace("::", "")) && (code.contains("::") || is_camel && code[1..].contains(char::is_uppercase))
+}
+
+/// Types and paths that pages name exist, in our code or in the examples of the page itself.
+#[test]
+fn items_that_pages_name_exist() {
+    const OF_OTHERS: [&str; 1] = ["AdaSSP"];
+    let mut sources = String::new();
+    ["src", "crates", "python", "tests"].iter().for_each(|folder| rust_sources(&root().join(folder), &mut sources));
+    let known = words(&sources);
+    let mut missing = Vec::new();
+    for (path, text) in pages() {
+        let parts = text.split("```").enumerate();
+        let (prose, examples): (Vec<_>, Vec<_>) = parts.partition(|(place, _)| place % 2 == 0);
+        let shown: String = examples.iter().map(|(_, example)| *example).collect();
+        for code in prose.iter().flat_map(|(_, prose)| prose.split('`').skip(1).step_by(2)).filter(|code| is_item(code))
+        {
+            let name = code.rsplit("::").next().unwrap();
+            if !known.contains(name) && !OF_OTHERS.contains(&name) && !shown.contains(&format!("struct {name}")) {
+                missing.push(format!("{}: {code}", path.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 /// The anchors of the headings of a page, as Markdown is shown on the web.

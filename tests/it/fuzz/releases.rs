@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use dpgp::release::{
-    CountsFile, GridChoice, ModelOverride, MomentsFile, PublicPoints, ReleaseError, ReleasedPredictions,
-    StreamedRelease, verify,
+    AnyPlannedSumsRelease, CountsFile, GridChoice, ModelOverride, MomentsFile, PredictionsFileContents, PublicPoints,
+    ReleaseError, verify,
 };
 use dpgp::task::Experiment;
 use rand::RngExt;
@@ -76,7 +76,7 @@ fn damaged_parts_are_added_or_refused() {
     let manifest = dpgp::data::DatasetManifest::load_shipped().unwrap();
     let text = RELEASED.read("moments.toml");
     let experiment = Experiment::parse("moments", Path::new("moments.toml"), text, &manifest).unwrap();
-    let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+    let AnyPlannedSumsRelease::Moments(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap() else {
         unreachable!()
     };
     damaged("part.json", |path| {
@@ -118,6 +118,6 @@ fn damaged_predictions_are_read_or_refused() {
     damaged("p.csv.certificate.json", |path| {
         let csv = path.with_file_name("p.csv");
         std::fs::write(&csv, &beside).unwrap();
-        ReleasedPredictions::read(&csv).map(drop)
+        PredictionsFileContents::read(&csv).map(drop)
     });
 }

@@ -2,8 +2,9 @@
 
 use dpgp::number::Budget;
 use dpgp::privacy::{
-    CoinPressStepDesign, MeanInterval, PrivateSelection, coinpress_mean, coinpress_shares, gaussian_delta,
-    gaussian_rho, normal_tail_radius, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
+    CoinPressStepDesign, MeanInterval, PrivateSelection, coinpress_mean, gaussian_delta, gaussian_rho,
+    normal_tail_radius, split_coinpress_budget, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic,
+    zcdp_rho_of_pure,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -60,7 +61,7 @@ fn check_run(run: &Value, mut rows: Vec<Vec<f64>>) {
     let steps = run["steps"].as_array().unwrap();
     let shares = numbers(&run["Ps"]);
     if steps.len() > 1 {
-        let ours = coinpress_shares(steps.len(), number(run, "rho_total"));
+        let ours = split_coinpress_budget(steps.len(), number(run, "rho_total"));
         assert!(ours.iter().zip(&shares).all(|(a, b)| (a / b - 1.0).abs() < 1e-12));
     }
     for (held, rho) in steps.iter().zip(shares) {
@@ -112,7 +113,7 @@ fn a_far_mean_is_found_from_loose_bounds() {
         let normals: Vec<f64> = (0..2000).map(|_| StandardNormal.sample(&mut stream)).collect();
         let mut values: Vec<f64> = normals.iter().map(|z| 40.0 + z).collect();
         let loose = MeanInterval { centre: 0.0, radius: 1000.0 };
-        let mean = coinpress_mean(&mut values, loose, &coinpress_shares(5, 0.5), &mut stream);
+        let mean = coinpress_mean(&mut values, loose, &split_coinpress_budget(5, 0.5), &mut stream);
         error += (mean - 40.0_f64).powi(2) / 50.0;
     }
     assert!(error.sqrt() < 0.04, "{error}");
@@ -120,9 +121,9 @@ fn a_far_mean_is_found_from_loose_bounds() {
 
 #[test]
 fn shares_sum_to_rho() {
-    let shares = coinpress_shares(12, 2.0);
+    let shares = split_coinpress_budget(12, 2.0);
     assert!((shares.iter().sum::<f64>() - 2.0).abs() < 1e-15 && shares[11] == 1.5);
-    assert_eq!(coinpress_shares(1, 2.0), [2.0]);
+    assert_eq!(split_coinpress_budget(1, 2.0), [2.0]);
 }
 
 /// The figures of the protocol, computed independently: t0 = 7.8392e-6, delta = 3.0727e-15, T = 1176.

@@ -5,7 +5,7 @@ use dpgp::kernel::BoxKernel;
 use dpgp::number::Positive;
 use dpgp::privacy::{
     Calibration, FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerMoments, MomentsDesign, PhaseTable,
-    SitePrior, WeightSearch,
+    SitePrior, WeightRiskObjective,
 };
 use nalgebra::{DMatrix, DVector};
 use rand::{Rng, RngExt, SeedableRng};
@@ -75,7 +75,7 @@ fn weights_of_least_risk() {
     };
     let sigma = Calibration::Analytic.sigma(1.0, 1e-5);
     assert_relative(sigma, number(golden, "sigma"), 1e-9, "sigma");
-    let search = WeightSearch::new(&SitePrior::new(&reference), Frequencies::ball(3, 9, 1), 1.2);
+    let search = WeightRiskObjective::new(&SitePrior::new(&reference), Frequencies::ball(3, 9, 1), 1.2);
     let rule = FourierSensitivityRule::new(Positive::ONE, Positive::ONE, 1.5).unwrap();
     let uniform = search.minimise_risk(&rule, sigma, vec![0.25; 4], 1).unwrap();
     assert_relative(uniform.risk, number(golden, "risk_at_uniform"), 1e-8, "risk of uniform weights");
@@ -313,7 +313,7 @@ fn no_weights_err_less_than_the_bound() {
         let reference = reference(rows, &lengthscales);
         let side = [6, 2][lengthscales.len() - 1];
         let frequencies = Frequencies::ball(side, side * side, lengthscales.len());
-        let search = WeightSearch::new(&SitePrior::new(&reference), frequencies.clone(), 1.2);
+        let search = WeightRiskObjective::new(&SitePrior::new(&reference), frequencies.clone(), 1.2);
         for kappa in [1.0, 2.0] {
             let rule = FourierSensitivityRule::new(Positive::ONE, Positive::ONE, kappa).unwrap();
             let bound = search.risk_lower_bound(&rule, sigma, 20).unwrap();

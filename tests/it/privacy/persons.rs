@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use dpgp::number::Positive;
-use dpgp::release::{ExactSumsFile, StreamedModel, StreamedRelease, SumsModel};
+use dpgp::release::{AnyPlannedSumsRelease, ExactSumsFile, PlannedSumsRelease, SumsModel};
 use dpgp::run::{DataLocations, Pool, Project};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -151,7 +151,7 @@ struct Found {
     text: String,
 }
 
-fn found<M: SumsModel>(streamed: &StreamedModel<'_, M>, rows: &[Row], folder: &Path) -> Found {
+fn found<M: SumsModel>(streamed: &PlannedSumsRelease<'_, M>, rows: &[Row], folder: &Path) -> Found {
     let file: PathBuf = folder.join("rows.csv");
     let out: PathBuf = folder.join("sums.json");
     written(rows, &file);
@@ -170,7 +170,7 @@ fn found<M: SumsModel>(streamed: &StreamedModel<'_, M>, rows: &[Row], folder: &P
 }
 
 /// The largest distance of two files that differ in the rows of one person, over mu.
-fn largest<M: SumsModel>(streamed: &StreamedModel<'_, M>, spec: &Spec) -> f64 {
+fn largest<M: SumsModel>(streamed: &PlannedSumsRelease<'_, M>, spec: &Spec) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let mut stream = Pcg64::seed_from_u64(5);
     let others: Vec<Row> = (0..30).map(|i| row(OTHERS[i % 5], &mut stream)).collect();
@@ -228,11 +228,11 @@ fn no_person_moves_sums_further_than_claimed() {
     for spec in specs() {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("persons", &spec.text).unwrap();
-        let largest = match StreamedRelease::from_experiment(&experiment).unwrap() {
-            StreamedRelease::Surface(streamed) => largest(&streamed, &spec),
-            StreamedRelease::Classes(streamed) => largest(&streamed, &spec),
-            StreamedRelease::Counts(streamed) => largest(&streamed, &spec),
-            StreamedRelease::Moments(streamed) => largest(&streamed, &spec),
+        let largest = match AnyPlannedSumsRelease::from_experiment(&experiment).unwrap() {
+            AnyPlannedSumsRelease::Surface(streamed) => largest(&streamed, &spec),
+            AnyPlannedSumsRelease::Classes(streamed) => largest(&streamed, &spec),
+            AnyPlannedSumsRelease::Counts(streamed) => largest(&streamed, &spec),
+            AnyPlannedSumsRelease::Moments(streamed) => largest(&streamed, &spec),
         };
         assert!(largest <= 1.0 + 1e-9, "{largest}\n{}", spec.text);
         assert!(largest >= spec.reached, "{largest}\n{}", spec.text);

@@ -1,20 +1,20 @@
 //! The sensitivity of a cross-validated sum of squared errors: Eq. 13 of Smith et al. 2021 is no bound.
 
 use dpgp::gp::polynomial_prediction_map;
-use dpgp::privacy::{FoldColumns, SseSensitivityRule, sse_sensitivity};
+use dpgp::privacy::{FoldPredictionMap, SseSensitivityRule, sse_sensitivity};
 use nalgebra::{DMatrix, DVector};
 
 const CHANGE: f64 = 2.0;
 
 /// Lines through four points (0..3) and through ten (6.5..7.5), each predicting the other.
-fn folds() -> Vec<FoldColumns> {
+fn folds() -> Vec<FoldPredictionMap> {
     let (few, many): (Vec<usize>, Vec<usize>) = ((0..4).collect(), (4..14).collect());
     vec![fold(&few, &many), fold(&many, &few)]
 }
 
-fn fold(training: &[usize], test: &[usize]) -> FoldColumns {
+fn fold(training: &[usize], test: &[usize]) -> FoldPredictionMap {
     let columns = polynomial_prediction_map(1, &inputs(training), &inputs(test)).unwrap().to_full_matrix();
-    FoldColumns { columns, rows: training.to_vec() }
+    FoldPredictionMap { columns, rows: training.to_vec() }
 }
 
 fn inputs(rows: &[usize]) -> DMatrix<f64> {
@@ -26,7 +26,7 @@ fn input(row: usize) -> f64 {
 }
 
 /// The errors of all predictions as a linear map of the 14 targets.
-fn error_map(folds: &[FoldColumns]) -> DMatrix<f64> {
+fn error_map(folds: &[FoldPredictionMap]) -> DMatrix<f64> {
     let mut map = DMatrix::zeros(14, 14);
     let tests: [Vec<usize>; 2] = [(4..14).collect(), (0..4).collect()];
     for (fold, tests) in folds.iter().zip(&tests) {

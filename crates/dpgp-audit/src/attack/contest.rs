@@ -277,7 +277,7 @@ impl LogRatioScore {
     pub fn from_outputs(word: OutputKey, outputs: [&MechanismOutputs; 2]) -> Option<Self> {
         let mut words: Vec<(u64, bool)> = Vec::with_capacity(outputs[0].len() + outputs[1].len());
         for (outputs, second) in outputs.into_iter().zip([false, true]) {
-            words.extend(outputs.rows().map(|row| (word.key_of_output(row), second)));
+            words.extend(outputs.rows().map(|row| (word.hash_output_part(row), second)));
         }
         words.sort_unstable();
         let repeated = words.len() - words.chunk_by(|a, b| a == b).count();
@@ -295,7 +295,7 @@ fn key_log_ratio(same: &[(u64, bool)]) -> KeyLogRatio {
 
 impl OutputScore for LogRatioScore {
     fn score(&self, output: &[f64]) -> f64 {
-        let word = self.word.key_of_output(output);
+        let word = self.word.hash_output_part(output);
         let place = self.ratios.binary_search_by_key(&word, |ratio| ratio.word);
         place.map_or(0.0, |place| self.ratios[place].ratio)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::outputs::{MechanismOutputs, OutputScore};
 use crate::binomial::Trials;
-use crate::normal::short;
+use crate::normal::format_four_significant;
 
 /// Thresholds that are tried at most, at about equal shares of the outputs.
 const THRESHOLDS: usize = 2048;
@@ -34,7 +34,7 @@ impl ThresholdSet {
     /// The set in words.
     pub fn set_in_words(&self) -> String {
         let side = if self.above { ">=" } else { "<" };
-        format!("{} {side} {}", self.score.name(), short(self.threshold))
+        format!("{} {side} {}", self.score.name(), format_four_significant(self.threshold))
     }
 }
 
@@ -195,7 +195,7 @@ impl BoundGoal {
 /// confidence on a few times as many outputs lie off, so that the set chosen has the best bound, not the luckiest ratio.
 const CAUTION: f64 = 2.4;
 
-/// So many of so many outputs.
+/// A count of outputs and their total number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OutputShare {
     pub part: usize,

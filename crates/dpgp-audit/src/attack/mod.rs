@@ -44,7 +44,7 @@ impl LowerBounds {
         self.epsilon > claim.epsilon || self.delta > claim.delta
     }
 
-    /// Whether the last bits of floating-point numbers give the outputs away, not the size of the noise.
+    /// Whether the bound comes from the last bits of floating-point numbers, not from too little noise.
     pub fn shows_floating_point_leak(&self) -> bool {
         self.set.contains(LAST_BITS)
     }

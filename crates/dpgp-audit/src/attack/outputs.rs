@@ -158,7 +158,7 @@ impl MechanismOutputs {
     }
 }
 
-/// A part of an output that takes few values, or that may be impossible under one input.
+/// The part of an output that a frequency table counts: one that takes few values, or that may be impossible under one input.
 #[derive(Debug)]
 pub(super) enum OutputKey {
     /// All its bits.
@@ -170,9 +170,9 @@ pub(super) enum OutputKey {
 }
 
 impl OutputKey {
-    /// The word of an output. Two words may be taken for one with a probability of about `2^-64`, which weakens an attack
-    /// and does not make it wrong.
-    pub fn key_of_output(&self, output: &[f64]) -> u64 {
+    /// Hashes this part of an output. Two values collide with a probability of about `2^-64`, which weakens an attack but cannot make it
+    /// wrong.
+    pub fn hash_output_part(&self, output: &[f64]) -> u64 {
         match self {
             Self::Whole => mix_bits(output.iter().map(|x| x.to_bits())),
             Self::Frequent(bases) => mix_bits(bases.iter().zip(output).map(|(basis, x)| basis.atom_index(*x) as u64)),
@@ -211,7 +211,7 @@ fn lowest_bit_exponent(x: f64) -> i32 {
     exponent as i32 - 1075 + significand.trailing_zeros() as i32
 }
 
-/// A mix of several numbers of 64 bits into one.
+/// Hashes several 64-bit numbers into one.
 fn mix_bits(parts: impl IntoIterator<Item = u64>) -> u64 {
     let mut mixed = 0x243f_6a88_85a3_08d3_u64;
     for part in parts {

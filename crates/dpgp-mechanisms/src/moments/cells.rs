@@ -90,7 +90,7 @@ impl NestedCellsDesign {
         let dimensions = lattice.dimensions();
         let lengthscales = reference.kernel.lengthscales();
         let tree = CellTree::new(lattice, &lengthscales, DEPTH);
-        let differences = CellMeanDifferences::new(&tree, &StationaryPrior::vague_for_design(reference));
+        let differences = CellContrastVariances::new(&tree, &StationaryPrior::vague_for_design(reference));
         let shares = differences.least_risk_weights(reference.rows as f64, s / bound);
         // A weight of its own for each level: the share of a difference less that of the next, for each cell.
         let mut weights: Vec<f64> = (0..tree.levels())
@@ -102,7 +102,7 @@ impl NestedCellsDesign {
         weights.iter_mut().filter(|weight| **weight < LEAST_WEIGHT).for_each(|weight| *weight = 0.0);
         let total: f64 = weights.iter().sum();
         let kept: Vec<usize> = (0..weights.len()).filter(|level| weights[*level] > 0.0).collect();
-        let expected = CellMeanDifferences::new(&tree, &StationaryPrior::from_reference(reference));
+        let expected = CellContrastVariances::new(&tree, &StationaryPrior::from_reference(reference));
         let risk = expected.risk(&weights, total, reference.rows as f64, s / bound) * bound * bound;
         let halvings = kept.iter().map(|level| tree.halvings(*level).to_vec()).collect();
         let tree = CellTree::from_halvings(lattice, halvings)
@@ -188,8 +188,8 @@ impl StationaryPrior {
     }
 }
 
-/// The differences of means over cells from those of the cells above.
-struct CellMeanDifferences {
+/// Prior variances of the contrasts of a cell tree: the mean of the function over a cell less that over its parent.
+struct CellContrastVariances {
     /// How many there are at each level.
     counts: Vec<f64>,
     /// Their variances a priori, which do not rise.
@@ -200,7 +200,7 @@ struct CellMeanDifferences {
     target: f64,
 }
 
-impl CellMeanDifferences {
+impl CellContrastVariances {
     fn new(tree: &CellTree, prior: &StationaryPrior) -> Self {
         let finest = tree.cells(tree.levels() - 1) as f64;
         let (mut counts, mut variances, mut before) = (Vec::new(), Vec::new(), (0.0, 0.0));
@@ -231,7 +231,7 @@ impl CellMeanDifferences {
         self.weights_for_multiplier(high, rows, s)
     }
 
-    /// `u_k` for a multiplier.
+    /// `u_k` that minimise the risk for a Lagrange multiplier of the total weight.
     fn weights_for_multiplier(&self, multiplier: f64, rows: f64, s: f64) -> Vec<f64> {
         let target = rows * self.target;
         let own = self.variances.iter();
@@ -532,7 +532,7 @@ mod tests {
     fn the_weights_are_those_of_least_risk() {
         let (reference, rows, s) = (reference(20_000, 2), 20_000.0, 4.68 * 60.0);
         let tree = CellTree::new(Lattice::for_inputs(2), &reference.kernel.lengthscales(), DEPTH);
-        let differences = CellMeanDifferences::new(&tree, &StationaryPrior::vague_for_design(&reference));
+        let differences = CellContrastVariances::new(&tree, &StationaryPrior::vague_for_design(&reference));
         let shares = differences.least_risk_weights(rows, s / 30.0);
         let total: f64 = differences.counts.iter().zip(&shares).map(|(count, share)| count * share).sum();
         assert!((total - 1.0).abs() < 1e-9);

@@ -1,8 +1,8 @@
 //! The design of least expected error.
 
 use super::design::sensitivity_rule;
-use super::search::normalised;
-use super::{Frequencies, LeastRiskWeights, MomentsDesign, SitePrior, WeightSearch};
+use super::search::normalise_to_unit_sum;
+use super::{Frequencies, LeastRiskWeights, MomentsDesign, SitePrior, WeightRiskObjective};
 use dpgp_gp::kernel::ExponentiatedQuadraticTerm;
 use dpgp_gp::sites::PublicReferenceModel;
 use dpgp_noise::PrivacyError;
@@ -37,14 +37,14 @@ impl MomentsDesign {
         let mut best: Option<Self> = None;
         for &period in periods {
             let all = kernel_frequencies(reference, period);
-            let search = WeightSearch::new(&prior, all.clone(), period);
+            let search = WeightRiskObjective::new(&prior, all.clone(), period);
             for kappa in KAPPAS {
                 let rule = sensitivity_rule(&[1.0], reference.bound, kappa)?;
                 let uniform = vec![1.0 / all.len() as f64; all.len()];
                 let found = search.minimise_risk(&rule, sigma, uniform, STEPS)?;
                 let first = WeightedFrequencies { frequencies: all.clone(), found }.prune_frequencies();
                 // The weights of the frequencies that are left are found again.
-                let search = WeightSearch::new(&prior, first.frequencies.clone(), period);
+                let search = WeightRiskObjective::new(&prior, first.frequencies.clone(), period);
                 let found = search.minimise_risk(&rule, sigma, first.found.weights, STEPS)?;
                 let WeightedFrequencies { frequencies, found } =
                     WeightedFrequencies { frequencies: first.frequencies, found }.prune_frequencies();
@@ -102,7 +102,7 @@ impl WeightedFrequencies {
         let least = PRUNED * weights.iter().copied().fold(0.0, f64::max);
         let kept: Vec<bool> = (0..weights.len()).map(|j| j == 0 || weights[j] >= least).collect();
         let weights = weights.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(u, _)| u).collect();
-        let found = LeastRiskWeights { weights: normalised(weights), risk };
+        let found = LeastRiskWeights { weights: normalise_to_unit_sum(weights), risk };
         Self { frequencies: self.frequencies.filter_flagged(&kept), found }
     }
 }

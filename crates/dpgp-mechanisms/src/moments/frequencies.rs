@@ -25,7 +25,7 @@ pub struct Frequencies {
 impl Frequencies {
     /// Of some vectors; of a pair j, -j one is kept, and each once.
     pub fn from_vectors(vectors: impl IntoIterator<Item = Vec<i64>>) -> Self {
-        let distinct: BTreeSet<Vec<i64>> = vectors.into_iter().map(canonical_sign).collect();
+        let distinct: BTreeSet<Vec<i64>> = vectors.into_iter().map(canonical_half_space_vector).collect();
         let mut vectors: Vec<Vec<i64>> = distinct.into_iter().collect();
         // The sort keeps the order of entries among equal norms.
         vectors.sort_by_key(|vector| squared_norm(vector));
@@ -104,7 +104,7 @@ impl Frequencies {
 }
 
 /// Of a vector and its negative the one that is kept.
-pub(super) fn canonical_sign(mut vector: Vec<i64>) -> Vec<i64> {
+pub(super) fn canonical_half_space_vector(mut vector: Vec<i64>) -> Vec<i64> {
     let first = vector.iter().copied().find(|entry| *entry != 0);
     if first.is_some_and(i64::is_negative) {
         vector.iter_mut().for_each(|entry| *entry = -*entry);
@@ -171,7 +171,7 @@ impl FrequencyPairTable {
 
 /// `i + sign j`, or its negative.
 fn signed_sum(i: &[i64], j: &[i64], sign: i64) -> Vec<i64> {
-    canonical_sign(i.iter().zip(j).map(|(a, b)| a + sign * b).collect())
+    canonical_half_space_vector(i.iter().zip(j).map(|(a, b)| a + sign * b).collect())
 }
 
 /// Bits of a cosine.
@@ -267,7 +267,7 @@ mod tests {
         let expected = [[0, 0], [0, 1], [1, 0], [1, -1], [1, 1], [0, 2], [2, 0]];
         assert_eq!(disc.vectors(), expected.map(Vec::from));
         assert_eq!((disc.len(), disc.columns(), disc.is_empty()), (7, 13, false));
-        assert_eq!(canonical_sign(vec![0, -3, 2]), [0, 3, -2]);
+        assert_eq!(canonical_half_space_vector(vec![0, -3, 2]), [0, 3, -2]);
     }
 
     /// The zero has one column, each other two.

@@ -25,12 +25,12 @@ pub use cells::{IntegerCellSums, NestedCellsDesign, NestedCellsNoise, ReleasedCe
 pub use design::{FourierSensitivityRule, MomentsDesign, MomentsNoise};
 pub use frequencies::{Frequencies, FrequencyPairTable, PhaseTable};
 pub use model::{
-    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, DesignProblem, LEAST_SIGMA, MomentsGuarantee,
+    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, DesignProblem, LEAST_SIGMA,
     MomentsModel, RecordMomentsDesign, SimulatedMoments, check_moments, check_stationary_kernel, check_waves_only,
-    moments_certificate, moments_reference, scale_to_unit_box,
+    moments_certificate, reference_model_for_moments, scale_to_unit_box,
 };
 pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments, SurfacePrediction};
-pub use search::{LeastRiskWeights, SitePrior, WeightSearch};
+pub use search::{LeastRiskWeights, SitePrior, WeightRiskObjective};
 pub use whole::IntegerMoments;
 
 /// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and multiplied by the target,

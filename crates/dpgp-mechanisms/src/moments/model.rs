@@ -22,9 +22,9 @@ use dpgp_spec::setting::rules::{check_range, fail};
 use dpgp_spec::setting::{CheckResult, DataSetting, ModelSetting, NormaliseSetting, SpecProblem};
 use dpgp_stream::{LatticeSummand, LatticeSums, sum_rows_serially};
 
-/// The noise on the moments of a surface.
+/// The noise on the moments of a surface, with its certificate.
 #[derive(Debug, Clone)]
-pub struct MomentsGuarantee {
+pub struct CertifiedMomentsNoise {
     /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity, both in units of a weight of 1.
@@ -59,17 +59,17 @@ pub struct MomentsModel {
     designs: DesignCache,
 }
 
-/// A release in a simulation.
+/// A simulated release of moments, with seeded floating-point noise.
 pub struct SimulatedMoments {
     /// The release.
     pub released: ReleasedMoments,
     /// The noise on it.
-    pub guarantee: MomentsGuarantee,
+    pub guarantee: CertifiedMomentsNoise,
     /// Evidence for an audit.
     pub sampled: AuditedMomentsNoise,
 }
 
-/// The moments of a release.
+/// Which moments of the records are released, and with which weights.
 #[derive(Debug, Clone)]
 pub enum RecordMomentsDesign {
     /// Sums of waves.
@@ -116,7 +116,7 @@ impl RecordMomentsDesign {
 struct DesignedNoise {
     design: RecordMomentsDesign,
     sigma: f64,
-    guarantee: MomentsGuarantee,
+    guarantee: CertifiedMomentsNoise,
 }
 
 impl MomentsModel {
@@ -260,7 +260,11 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError`] if no design can be computed.
-    pub fn guarantee(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<MomentsGuarantee, MechanismError> {
+    pub fn guarantee(
+        &self,
+        sums: &LatticeSums,
+        cell: &PrivacySetting,
+    ) -> Result<CertifiedMomentsNoise, MechanismError> {
         Ok(self.design_noise(sums, cell)?.guarantee)
     }
 
@@ -278,7 +282,7 @@ impl MomentsModel {
             false => certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]),
         };
         let record = RoundedNoise { sensitivity, sd: design.noise_scale(sigma) };
-        Ok(DesignedNoise { design, sigma, guarantee: MomentsGuarantee { certificate, record } })
+        Ok(DesignedNoise { design, sigma, guarantee: CertifiedMomentsNoise { certificate, record } })
     }
 
     /// The public number of rows: that of the spec, where theirs is private.
@@ -334,7 +338,7 @@ impl MomentsModel {
     /// # Errors
     /// [`MechanismError`] without a stationary kernel or noise.
     pub fn reference(&self, rows: usize) -> Result<PublicReferenceModel, MechanismError> {
-        moments_reference(&self.model, &self.mechanism, rows)
+        reference_model_for_moments(&self.model, &self.mechanism, rows)
     }
 }
 
@@ -435,7 +439,7 @@ const CONCENTRATION: f64 = 10.0;
 const BIAS: f64 = 0.25;
 
 /// The belief that a release of so many rows is designed for, in units of the box.
-pub fn moments_reference(
+pub fn reference_model_for_moments(
     model: &ModelSetting,
     setting: &MomentsSetting,
     rows: usize,

@@ -22,7 +22,7 @@ use dpgp_noise::PrivacyError;
 /// the noise, and the error of the density: T has the prior variance pi and passes on what f has at the frequency between (s, the
 /// mass of the kernel on a torus with period P, its bias at the zero). With `Q = L K L' + n s^2 Phi' Phi / G + diag(c)` and
 /// `H = Q^-1 L K` the error is `tr(K - (L K)' H) / G`; its slope in `c_j` is the mean square of row j of H.
-pub struct WeightSearch {
+pub struct WeightRiskObjective {
     frequencies: Frequencies,
     table: FrequencyPairTable,
     /// `L K` (m x G).
@@ -65,12 +65,12 @@ pub struct LeastRiskWeights {
     pub risk: f64,
 }
 
-/// The variance that takes a number out of a release.
+/// A variance so large that its number counts as not released.
 const NEVER: f64 = 1e30;
 /// The least weight, relative to the greatest.
 const LEAST: f64 = 1e-6;
 
-impl WeightSearch {
+impl WeightRiskObjective {
     /// For what is believed about the data, and frequencies with their period.
     pub fn new(prior: &SitePrior<'_>, frequencies: Frequencies, period: f64) -> Self {
         let SitePrior { reference, sites, covariance } = prior;
@@ -108,7 +108,7 @@ impl WeightSearch {
             if risk < best.risk {
                 best = LeastRiskWeights { weights: weights.clone(), risk };
             }
-            weights = step_weights(&weights, &slopes);
+            weights = reweight_by_risk_slopes(&weights, &slopes);
         }
         Ok(best)
     }
@@ -149,16 +149,16 @@ pub(super) struct RiskSlopes {
     pub slopes: Vec<f64>,
 }
 
-/// The geometric mean of the weights and of those in proportion to the roots of the slopes.
-pub(super) fn step_weights(weights: &[f64], slopes: &[f64]) -> Vec<f64> {
+/// One fixed-point step: the geometric mean of the weights and of weights in proportion to the roots of the slopes. Adds up to 1.
+pub(super) fn reweight_by_risk_slopes(weights: &[f64], slopes: &[f64]) -> Vec<f64> {
     let roots: f64 = slopes.iter().map(|slope| slope.sqrt()).sum();
     let next: Vec<f64> = weights.iter().zip(slopes).map(|(u, slope)| (u * slope.sqrt() / roots).sqrt()).collect();
     let least = LEAST * next.iter().copied().fold(0.0, f64::max);
-    normalised(next.into_iter().map(|u| u.max(least)).collect())
+    normalise_to_unit_sum(next.into_iter().map(|u| u.max(least)).collect())
 }
 
-/// The same, adding up to 1.
-pub(super) fn normalised(weights: Vec<f64>) -> Vec<f64> {
+/// Scales weights so that they add up to 1.
+pub(super) fn normalise_to_unit_sum(weights: Vec<f64>) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|u| u / total).collect()
 }
@@ -181,7 +181,7 @@ impl MomentsDesign {
     ) -> Result<f64, PrivacyError> {
         let (prior, mut least) = (SitePrior::new(reference), f64::INFINITY);
         for &period in periods {
-            let search = WeightSearch::new(&prior, kernel_frequencies(reference, period), period);
+            let search = WeightRiskObjective::new(&prior, kernel_frequencies(reference, period), period);
             for kappa in KAPPAS {
                 let rule = sensitivity_rule(&[1.0], reference.bound, kappa)?;
                 least = least.min(search.risk_lower_bound(&rule, sigma, STEPS)?);
@@ -191,7 +191,7 @@ impl MomentsDesign {
     }
 }
 
-impl WeightSearch {
+impl WeightRiskObjective {
     /// A lower bound on the risk of all weights that add up to 1.
     ///
     /// *Proof.* The weights `t_k` of the plain sums are those of `c V^2`, which add up to at most c. So whatever the weights, density passes on to
@@ -213,7 +213,7 @@ impl WeightSearch {
         steps: usize,
     ) -> Result<f64, LinalgError> {
         let noise = (sigma * rule.sensitivity()).powi(2);
-        let passed = self.least_transferred_variances(rule.plain_weight_factor(), noise);
+        let passed = self.least_density_error_variances(rule.plain_weight_factor(), noise);
         let mut weights = vec![1.0 / passed.len() as f64; passed.len()];
         let mut bound = 0.0f64;
         for _ in 0..steps {
@@ -222,31 +222,31 @@ impl WeightSearch {
             let gains: Vec<f64> = weights.iter().zip(&slopes).map(|(u, slope)| slope * noise / (u * u)).collect();
             let mean: f64 = weights.iter().zip(&gains).map(|(u, gain)| u * gain).sum();
             bound = bound.max(risk - largest_or_nan(gains) + mean);
-            weights = step_weights(&weights, &slopes);
+            weights = reweight_by_risk_slopes(&weights, &slopes);
         }
         Ok(bound)
     }
 
-    /// `p_j`.
-    pub(super) fn least_transferred_variances(&self, most: f64, noise: f64) -> Vec<f64> {
+    /// `p_j`: a lower bound, for each frequency, on the variance that the unknown density of inputs adds.
+    pub(super) fn least_density_error_variances(&self, most: f64, noise: f64) -> Vec<f64> {
         let rows = self.transfer.row_iter();
         rows.map(|row| {
-            TransferredVariance { shares: row.iter().copied().collect(), precision: self.precision }
+            DensityErrorVariance { shares: row.iter().copied().collect(), precision: self.precision }
                 .lower_bound(most / noise)
         })
         .collect()
     }
 }
 
-/// What density passes on to a frequency: `sum_k B_k / (a + x_k)`.
-struct TransferredVariance {
+/// Variance that the unknown density of inputs adds to one frequency: `sum_k B_k / (a + x_k)`.
+struct DensityErrorVariance {
     /// `B_k`.
     shares: Vec<f64>,
     /// a.
     precision: f64,
 }
 
-impl TransferredVariance {
+impl DensityErrorVariance {
     /// A lower bound on the least over `x >= 0` that add up to at most `total`: by duality it is, for any multiplier `l >= 0`, at least
     /// `sum_k min_x (B_k / (a + x) + l x) - l total`, where `x_k = (sqrt(B_k / l) - a)+`.
     fn lower_bound(&self, total: f64) -> f64 {
@@ -277,13 +277,13 @@ mod tests {
     /// Weights of 1/2 and slopes of 1 and 16: the roots' shares are 1/5 and 4/5, and the geometric means are as 1 to 2.
     #[test]
     fn a_step_is_a_geometric_mean() {
-        let next = step_weights(&[0.5, 0.5], &[1.0, 16.0]);
+        let next = reweight_by_risk_slopes(&[0.5, 0.5], &[1.0, 16.0]);
         assert!((next[0] - 1.0 / 3.0).abs() < 1e-15 && (next[1] - 2.0 / 3.0).abs() < 1e-15);
         // Weights in proportion to the roots of the slopes stay.
-        let same = step_weights(&[0.2, 0.8], &[1.0, 16.0]);
+        let same = reweight_by_risk_slopes(&[0.2, 0.8], &[1.0, 16.0]);
         assert!((same[0] - 0.2).abs() < 1e-15 && (same[1] - 0.8).abs() < 1e-15);
         // One that is zero becomes a millionth of the greatest.
-        let least = step_weights(&[1.0, 0.0], &[1.0, 1.0]);
+        let least = reweight_by_risk_slopes(&[1.0, 0.0], &[1.0, 1.0]);
         assert!((least[1] / least[0] / 1e-6 - 1.0).abs() < 1e-12);
     }
 
@@ -303,9 +303,9 @@ mod tests {
         }
     }
 
-    fn search() -> WeightSearch {
+    fn search() -> WeightRiskObjective {
         let reference = reference();
-        WeightSearch::new(&SitePrior::new(&reference), Frequencies::ball(2, 4, 1), PERIOD)
+        WeightRiskObjective::new(&SitePrior::new(&reference), Frequencies::ball(2, 4, 1), PERIOD)
     }
 
     fn rule() -> FourierSensitivityRule {
@@ -393,7 +393,7 @@ mod tests {
         let bound = search.risk_lower_bound(&rule, 0.7, 30).unwrap();
         assert!(bound <= found.risk && bound > 0.92 * found.risk, "{bound} {}", found.risk);
         // It is a bound on what is left where density passes on the least that it can.
-        let passed = search.least_transferred_variances(rule.plain_weight_factor(), noise);
+        let passed = search.least_density_error_variances(rule.plain_weight_factor(), noise);
         let scan = (1..40).flat_map(|i| (1..40 - i).map(move |j| [f64::from(i), f64::from(j), f64::from(40 - i - j)]));
         let risks = scan.map(|weights| {
             let own = [0, 1, 2].map(|j| noise * 40.0 / weights[j] + passed[j]);
@@ -411,9 +411,9 @@ mod lower_bound_tests {
     /// Two equal shares take half of the total each; one that is too small takes none. Nothing to share is passed on as it is.
     #[test]
     fn what_is_passed_on_is_least_where_slopes_are_equal() {
-        let equal = TransferredVariance { shares: vec![3.0, 3.0], precision: 1.0 };
+        let equal = DensityErrorVariance { shares: vec![3.0, 3.0], precision: 1.0 };
         assert!((equal.lower_bound(4.0) - 2.0 * 3.0 / 3.0).abs() < 1e-9);
-        let unequal = TransferredVariance { shares: vec![16.0, 1.0], precision: 1.0 };
+        let unequal = DensityErrorVariance { shares: vec![16.0, 1.0], precision: 1.0 };
         // The slope 16 / (1 + 2)^2 is still more than that of the other at zero, 1.
         assert!((unequal.lower_bound(2.0) - (16.0 / 3.0 + 1.0)).abs() < 1e-9);
         assert!((unequal.lower_bound(0.0) - 17.0).abs() < 1e-9);

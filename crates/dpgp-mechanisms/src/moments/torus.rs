@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use nalgebra::DMatrix;
 
 use super::Frequencies;
-use super::frequencies::{canonical_sign, is_zero};
+use super::frequencies::{canonical_half_space_vector, is_zero};
 use dpgp_gp::kernel::{BoxKernel, ExponentiatedQuadraticTerm};
 use dpgp_gp::sites::{GramEntry, GramMap, GramSum, PublicReferenceModel};
 
@@ -17,7 +17,7 @@ pub(super) struct TorusKernel<'a> {
     masses: SpectralMasses,
 }
 
-/// How masses are known.
+/// Where spectral masses come from.
 enum SpectralMasses {
     /// By the spectral densities of the exponentiated quadratic kernels that it is the sum of.
     Density(Vec<ExponentiatedQuadraticTerm>),
@@ -218,7 +218,7 @@ impl GramBuilder {
             }
             return;
         }
-        let turned = canonical_sign(frequency.clone());
+        let turned = canonical_half_space_vector(frequency.clone());
         let sign = if wave == WaveKind::Sine && turned != frequency { -1.0 } else { 1.0 };
         let entries = &mut self.sums.entry(turned).or_default()[usize::from(wave == WaveKind::Sine)];
         let factor = sign * entry.factor;

@@ -142,7 +142,7 @@ impl SpecDraft {
 
     /// Writes the template with the bounds, with what follows from them and with what is proposed for them. Everything else stays to be
     /// filled in.
-    pub fn text_of_bounds(mut self) -> String {
+    pub fn text_with_bounds_filled(mut self) -> String {
         for place in 0..self.questions.len() {
             if !self.questions[place].about.contains(FOR_EXAMPLE) {
                 continue;

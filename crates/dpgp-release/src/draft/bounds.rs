@@ -26,7 +26,7 @@ const MOST_SHARE: f64 = 0.1;
 pub(super) const FEWEST_FOR_BOUNDS: usize = 5000;
 
 /// The epsilon of a share of the `mu^2` of a budget, at its delta, rounded down to four digits.
-fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
+fn epsilon_of_budget_share(share: f64, epsilon: f64, delta: f64) -> f64 {
     let mu = share.sqrt() / Calibration::Analytic.sigma(epsilon, delta);
     let exact = gaussian_epsilon_at_mu(mu, delta);
     let power = exact.log10().floor() as i32 - 3;
@@ -34,9 +34,9 @@ fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
 }
 
 /// The epsilon of private bounds, as a spec writes it, and their share of the budget in per cent.
-pub(super) fn epsilon_and_share(public_rows: Option<usize>, delta: f64) -> [String; 2] {
+pub(super) fn bounds_epsilon_and_percent(public_rows: Option<usize>, delta: f64) -> [String; 2] {
     let share = share_for_bounds(public_rows);
-    [format_exact(epsilon_of_share(share, EPSILON, delta)), format_exact(100.0 * share)]
+    [format_exact(epsilon_of_budget_share(share, EPSILON, delta)), format_exact(100.0 * share)]
 }
 
 /// Reads the bounds of the target from a file of released counts.
@@ -66,7 +66,7 @@ pub fn set_remaining_budget(template: &str, file: &Path, mu: f64) -> Result<Stri
         whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| DraftError::NoRest(file.to_path_buf()))?;
     let text = read_limited_text(file).map_err(ReleaseError::io(file))?;
     CertificateSummary::ensure_holds(file, &text)?;
-    let rest = format_exact(epsilon_of_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
+    let rest = format_exact(epsilon_of_budget_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
     Ok(template
         .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))
         .replace("[1.0, inf]", &format!("[{rest}, inf]")))

@@ -9,7 +9,7 @@ use dpgp_data::{
 use dpgp_mechanisms::MomentFeatures;
 use dpgp_number::text::format_exact;
 
-use super::bounds::{FEWEST_FOR_BOUNDS, epsilon_and_share};
+use super::bounds::{FEWEST_FOR_BOUNDS, bounds_epsilon_and_percent};
 use super::columns::excluded_column_lines;
 use super::{ChosenColumns, ColumnError, ColumnRoles, DraftError, ensure_column_exists};
 
@@ -192,7 +192,7 @@ pub fn generate_spec(
     let per_person = file.people.map_or(1, |people| people.most_rows as usize);
     let features = |rows| MomentFeatures::for_rows(rows, per_person, inputs.len());
     let features = public.map_or(MomentFeatures::Waves, features);
-    let [epsilon, share] = epsilon_and_share(public, delta);
+    let [epsilon, share] = bounds_epsilon_and_percent(public, delta);
     let parts = [
         ("@SOURCE@", source_toml(file, &layout)),
         ("@INPUTS@", name_list_toml(inputs)),
@@ -204,12 +204,12 @@ pub fn generate_spec(
         ("@LENGTHSCALES@", lengthscales_toml(protected, kernel, inputs, rows, features)),
         ("@ROUGHNESS@", roughness_comment(kernel).to_owned()),
         ("@MAP@", map_toml(inputs)),
-        ("@SPARSE@", sparse_toml(rows)),
+        ("@SPARSE@", averaged_or_sparse_toml(rows)),
         ("@SPLIT@", split_toml(rows)),
         ("@DELTA@", format_exact(delta)),
         // With persons, the number of rows was said by the user, if at all.
-        ("@READ@", what_was_read(public.filter(|_| file.people.is_none())).to_owned()),
-        ("@WHOLE@", whole_unit(file.people).to_owned()),
+        ("@READ@", read_parts_phrase(public.filter(|_| file.people.is_none())).to_owned()),
+        ("@WHOLE@", whole_record_guarantee_comment(file.people).to_owned()),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
         ("@FEATURES@\n", features_toml(features)),
@@ -219,7 +219,7 @@ pub fn generate_spec(
         ("@TITLE@", quote_toml(&title)),
         ("@BINS@", bins),
         ("@MISSING@", missing_toml(file.chosen)),
-        ("@NEIGHBOURS@", count_neighbours(file.people).to_owned()),
+        ("@NEIGHBOURS@", count_neighbours_comment(file.people).to_owned()),
         ("@RELATION@", file.counts.relation().to_owned()),
         ("@TARGET@", quote_toml(target.as_deref().unwrap_or(&inputs[0]))),
     ];
@@ -345,7 +345,7 @@ fn column_comments(roles: &ColumnRoles) -> String {
 }
 
 /// Says what the guarantee of whole records covers, and whether the number of rows is public.
-fn whole_unit(people: Option<&PersonColumnAndLimit>) -> &'static str {
+fn whole_record_guarantee_comment(people: Option<&PersonColumnAndLimit>) -> &'static str {
     match people {
         None => "the guarantee covers the replacement of one record by any other. The number of rows is\n# public.",
         Some(_) => "the guarantee covers the replacement of all records of a person. The number of rows\n# is private.",
@@ -353,7 +353,7 @@ fn whole_unit(people: Option<&PersonColumnAndLimit>) -> &'static str {
 }
 
 /// Says how neighbouring data sets of counts differ.
-fn count_neighbours(people: Option<&PersonColumnAndLimit>) -> &'static str {
+fn count_neighbours_comment(people: Option<&PersonColumnAndLimit>) -> &'static str {
     match people {
         None => {
             "Neighbours differ by adding or removing one row. With \"replace-one\", one row differs, and the number of rows is public."
@@ -397,7 +397,7 @@ fn bins_per_input(inputs: usize) -> u32 {
 /// The most rows of a model without inducing inputs. All of these rows are predicted in turn.
 const MOST_EXACT: usize = 3_000;
 
-fn sparse_toml(rows: usize) -> String {
+fn averaged_or_sparse_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
         let about = "# averages over lengthscales and variances from 1/4 to 4 times those below, weighted by the released values, at no cost";
         return format!("averaged = true   {about}");
@@ -432,7 +432,7 @@ fn model_comment(features: MomentFeatures) -> &'static str {
     }
 }
 
-/// Writes what is summed, where it is not waves.
+/// Writes the `features` key of nested cells. Empty for waves, the default.
 fn features_toml(features: MomentFeatures) -> String {
     match features {
         MomentFeatures::Waves => String::new(),
@@ -461,8 +461,8 @@ fn public_row_count(protected: ProtectedPart, file: &UserDataFile<'_>, rows: usi
     }
 }
 
-/// Says what was read from a file.
-fn what_was_read(public_rows: Option<usize>) -> &'static str {
+/// Names what the new spec took from the file: with or without the number of rows.
+fn read_parts_phrase(public_rows: Option<usize>) -> &'static str {
     match public_rows {
         Some(_) => "the column names, their types and the number of rows were",
         None => "the column names and their types were",

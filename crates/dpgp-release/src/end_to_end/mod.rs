@@ -20,7 +20,7 @@ pub use metric::EmpiricalNoiseMetric;
 pub use metric::FileCells;
 pub use neighbours::ReplacedCell;
 pub use program_runs::{NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts};
-pub use situations::{AddedFilter, NeighbourRunContext, edge_case_neighbours, situations};
+pub use situations::{AddedFilter, NeighbourRunSituation, edge_case_neighbours, situations};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,7 +56,7 @@ impl EndToEndCheck {
         Self::from_outcome(found <= claimed * (1.0 + tolerance), note)
     }
 
-    /// Whether numbers that must not depend on private data are the same for all neighbours.
+    /// Passes if numbers that must not depend on private data are equal for all neighbours.
     fn from_public_equality(same: bool, what: &str) -> Self {
         let words = if same { "are the same for all neighbours" } else { "DIFFER between neighbours" };
         Self::from_outcome(same, format!("{what} {words}"))

@@ -2,7 +2,7 @@
 
 use crate::sum_rows::columns_to_read;
 use crate::sums_model::SumsModel;
-use crate::{PredictionRequest, ReleaseError, StreamedModel, StreamedRelease};
+use crate::{AnyPlannedSumsRelease, PlannedSumsRelease, PredictionRequest, ReleaseError};
 use dpgp_accounting::NeighbourRelation;
 use dpgp_accounting::{Certificate, Neighbours};
 use dpgp_mechanisms::HistogramSetting;
@@ -106,7 +106,7 @@ fn hides_row_count(setting: &CellSetting) -> bool {
     }
 }
 
-impl StreamedRelease<'_> {
+impl AnyPlannedSumsRelease<'_> {
     /// Whether a neighbour may have another number of rows.
     pub fn hides_row_count(&self) -> bool {
         match self {
@@ -148,7 +148,7 @@ impl StreamedRelease<'_> {
     }
 }
 
-impl<M: SumsModel> StreamedModel<'_, M> {
+impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     fn replaced_cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
         let names = columns_to_read(&self.setting().data);
         let mut all = Vec::new();

@@ -15,7 +15,7 @@ use crate::draw::ReleaseGuarantee;
 use crate::exceptions::{refuse_exceptions, weak_guarantee_warnings};
 use crate::sum_rows::{RowsInMemory, read_all_rows};
 use crate::sums_model::{NoisyNumber, SumsModel, SumsOf};
-use crate::{PredictionRequest, ReleaseError, StreamedModel};
+use crate::{PlannedSumsRelease, PredictionRequest, ReleaseError};
 use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_audit::MechanismOutputs;
 use dpgp_claim_audit::AuditVerdict;
@@ -216,7 +216,7 @@ fn float_bits(numbers: &[f64]) -> Vec<u64> {
 /// The relative error of distances: released numbers are doubles of whole numbers.
 const TOLERANCE: f64 = 1e-6;
 
-impl<M: SumsModel> StreamedModel<'_, M> {
+impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// Attacks a release of the rows of these files: records are replaced by extremes, and what would be written is
     /// compared. The noise that hides the difference is that which the file states.
     ///

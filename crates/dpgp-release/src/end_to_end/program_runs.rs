@@ -10,7 +10,7 @@ use serde_json::Value;
 use dpgp_claim_audit::AuditVerdict;
 use dpgp_task::Experiment;
 
-use super::situations::{AddedFilter, NeighbourRunContext};
+use super::situations::{AddedFilter, NeighbourRunSituation};
 use super::{EndToEndCheck, FileCells};
 use crate::ReleaseError;
 
@@ -30,7 +30,7 @@ pub struct NeighbourRunPlan<'a> {
     /// The rows of the neighbours.
     pub neighbours: Vec<FileCells>,
     /// The situations to compare in; the first is the command as the user gives it.
-    pub contexts: Vec<NeighbourRunContext>,
+    pub contexts: Vec<NeighbourRunSituation>,
     /// The points to predict at.
     pub points: Option<NeighbourRunPoints>,
     /// The verb and its arguments.
@@ -94,12 +94,12 @@ impl NeighbourRunPlan<'_> {
     }
 
     /// Runs the program on some rows, in a new folder with its own key and ledger, and returns its visible output.
-    fn run(&self, rows: &FileCells, context: &NeighbourRunContext) -> Result<VisibleOutput, ReleaseError> {
+    fn run(&self, rows: &FileCells, context: &NeighbourRunSituation) -> Result<VisibleOutput, ReleaseError> {
         let folder = tempfile::tempdir().map_err(ReleaseError::io(&std::env::temp_dir()))?;
         let (path, spec) = (folder.path(), self.spec_name());
-        put(path, ROWS, &rows.csv(None, 1)?)?;
-        put(path, &spec, &self.spec(context))?;
-        let points = self.put_points(path)?;
+        write_run_file(path, ROWS, &rows.csv(None, 1)?)?;
+        write_run_file(path, &spec, &self.spec(context))?;
+        let points = self.write_points_file(path)?;
         let mut command = (self.program)().map_err(ReleaseError::io(Path::new("this program")))?;
         command.args([self.verb.name, &spec]).args(&self.verb.arguments);
         if let Some(points) = &points {
@@ -111,7 +111,7 @@ impl NeighbourRunPlan<'_> {
         let output = command.output().map_err(ReleaseError::io(Path::new("this program")))?;
         let lock = format!("{LEDGER}.lock");
         let apart = [ROWS, LEDGER, &lock, &spec, points.as_deref().unwrap_or_default()];
-        let mut shown = files_without_noise(path, &apart, self.verb.noisy)?;
+        let mut shown = read_files_blanking_noise(path, &apart, self.verb.noisy)?;
         let code = output.status.code().map_or("a signal".to_owned(), |code| code.to_string());
         let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let named = [("the exit code", code), ("standard output", out), ("standard error", err)];
@@ -124,7 +124,7 @@ impl NeighbourRunPlan<'_> {
     }
 
     /// Writes the spec for a situation, with the rows beside it. The spec is valid TOML, or it would not be an experiment.
-    fn spec(&self, context: &NeighbourRunContext) -> String {
+    fn spec(&self, context: &NeighbourRunSituation) -> String {
         let text = self.experiment.source.text();
         let Ok(mut spec) = text.parse::<toml::Table>() else { return text.to_owned() };
         if let Some(toml::Value::Table(data)) = spec.get_mut("data") {
@@ -147,11 +147,11 @@ impl NeighbourRunPlan<'_> {
     }
 
     /// Writes the points, if there are any, and returns the name of the file.
-    fn put_points(&self, folder: &Path) -> Result<Option<String>, ReleaseError> {
+    fn write_points_file(&self, folder: &Path) -> Result<Option<String>, ReleaseError> {
         let Some(points) = &self.points else { return Ok(None) };
         match points {
             NeighbourRunPoints::Text(text) => {
-                put(folder, "points.csv", text)?;
+                write_run_file(folder, "points.csv", text)?;
                 Ok(Some("points.csv".to_owned()))
             }
             NeighbourRunPoints::File(file) => {
@@ -165,7 +165,7 @@ impl NeighbourRunPlan<'_> {
     }
 }
 
-fn put(folder: &Path, name: &str, text: &str) -> Result<(), ReleaseError> {
+fn write_run_file(folder: &Path, name: &str, text: &str) -> Result<(), ReleaseError> {
     let path = folder.join(name);
     std::fs::write(&path, text).map_err(ReleaseError::io(&path))
 }
@@ -179,8 +179,8 @@ pub enum NoisyParts {
     Fields(&'static [&'static str]),
 }
 
-/// Reads the files of a folder, and replaces each noisy number by a sign.
-fn files_without_noise(
+/// Reads the files of a folder except those in `apart`, and replaces each noisy number by `#`.
+fn read_files_blanking_noise(
     folder: &Path,
     apart: &[&str],
     noisy: NoisyParts,
@@ -191,13 +191,13 @@ fn files_without_noise(
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if !path.is_dir() && !apart.contains(&name.as_str()) {
             let text = std::fs::read_to_string(&path).map_err(ReleaseError::io(&path))?;
-            files.insert(name, without_noise(&text, noisy));
+            files.insert(name, blank_noisy_numbers(&text, noisy));
         }
     }
     Ok(files)
 }
 
-fn without_noise(text: &str, noisy: NoisyParts) -> String {
+fn blank_noisy_numbers(text: &str, noisy: NoisyParts) -> String {
     if let Ok(mut value) = serde_json::from_str::<Value>(text) {
         // Count the bytes beside the value, such as blanks at the end.
         let beside = text.len() as i64 - format!("{value:#}").len() as i64;
@@ -221,7 +221,7 @@ fn blank_fields(value: &mut Value, noisy: NoisyParts) {
     }
 }
 
-/// Blanks a value. Lists keep their length.
+/// Replaces every scalar of a JSON value by `#`. Lists keep their length, so a change of length stays visible.
 fn blank(value: &mut Value) {
     match value {
         Value::Array(all) => all.iter_mut().for_each(blank),
@@ -254,21 +254,21 @@ mod tests {
 
     #[test]
     fn noisy_numbers_alone_are_taken_out() {
-        let shown = without_noise("x,mean\n1,2.5\n2,-0.125\n", COLUMNS);
-        assert_eq!(shown, without_noise("x,mean\n1,7\n2,1e300\n", COLUMNS));
+        let shown = blank_noisy_numbers("x,mean\n1,2.5\n2,-0.125\n", COLUMNS);
+        assert_eq!(shown, blank_noisy_numbers("x,mean\n1,7\n2,1e300\n", COLUMNS));
         for other in ["x,mean\n1,2.5\n3,-0.125\n", "x,mean\n1,2.5\n", "x,mean\n1,2.5\n2,-0.125\n\n"] {
-            assert_ne!(without_noise(other, COLUMNS), shown, "{other:?}");
+            assert_ne!(blank_noisy_numbers(other, COLUMNS), shown, "{other:?}");
         }
     }
 
     #[test]
     fn lists_of_noisy_numbers_keep_their_length() {
         let noisy = NoisyParts::Fields(&["counts"]);
-        let shown = without_noise(r#"{"counts": [1, 23], "sd": 4.5}"#, noisy);
+        let shown = blank_noisy_numbers(r#"{"counts": [1, 23], "sd": 4.5}"#, noisy);
         assert!(shown.contains("\"sd\": 4.5") && !shown.contains("23"), "{shown}");
-        assert_ne!(without_noise(r#"{"counts": [1, 23, 4], "sd": 4.5}"#, noisy), shown);
-        assert_ne!(without_noise("{\"counts\": [1, 23], \"sd\": 4.5} ", noisy), shown);
-        let digest = |digest: &str| without_noise(&format!(r#"{{"predictions_sha256": "{digest}"}}"#), COLUMNS);
+        assert_ne!(blank_noisy_numbers(r#"{"counts": [1, 23, 4], "sd": 4.5}"#, noisy), shown);
+        assert_ne!(blank_noisy_numbers("{\"counts\": [1, 23], \"sd\": 4.5} ", noisy), shown);
+        let digest = |digest: &str| blank_noisy_numbers(&format!(r#"{{"predictions_sha256": "{digest}"}}"#), COLUMNS);
         assert_eq!(digest("00"), digest("ff"));
     }
 }

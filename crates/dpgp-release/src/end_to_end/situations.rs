@@ -14,9 +14,9 @@ pub struct AddedFilter {
     pub above: f64,
 }
 
-/// A situation, and its differences from the user's command.
+/// A situation in which the program runs on neighbours, and how it changes the user's command.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct NeighbourRunContext {
+pub struct NeighbourRunSituation {
     /// Its name; empty for the command as the user gives it.
     pub name: &'static str,
     /// Arguments of the command.
@@ -32,14 +32,14 @@ const NO_BUDGET: [&str; 4] = ["--budget-epsilon", "1e-6", "--budget-delta", "1e-
 
 /// Lists the situations in which a refusal must not depend on private rows: a spent budget, a filter that no row passes, and
 /// `delta = 1 / rows`.
-pub fn situations(setting: &CellSetting, rows: &FileCells) -> Vec<NeighbourRunContext> {
+pub fn situations(setting: &CellSetting, rows: &FileCells) -> Vec<NeighbourRunSituation> {
     let allowed = || vec!["--allow-caveats".to_owned()];
     let mut all = vec![
-        NeighbourRunContext { arguments: allowed(), ..NeighbourRunContext::default() },
-        NeighbourRunContext {
+        NeighbourRunSituation { arguments: allowed(), ..NeighbourRunSituation::default() },
+        NeighbourRunSituation {
             name: "with a spent budget",
             arguments: allowed().into_iter().chain(NO_BUDGET.map(str::to_owned)).collect(),
-            ..NeighbourRunContext::default()
+            ..NeighbourRunSituation::default()
         },
     ];
     if setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs {
@@ -49,17 +49,17 @@ pub fn situations(setting: &CellSetting, rows: &FileCells) -> Vec<NeighbourRunCo
         let above = rows.column_maximum(column).filter(|_| !setting.data.encode.contains_key(column))?;
         Some(AddedFilter { column: column.clone(), above })
     });
-    all.extend(filter.map(|filter| NeighbourRunContext {
+    all.extend(filter.map(|filter| NeighbourRunSituation {
         name: "with a filter that no row passes",
         arguments: allowed(),
         filter: Some(filter),
         delta: None,
     }));
     let delta = (1.0 / rows.row_count() as f64).min(0.5);
-    all.push(NeighbourRunContext {
+    all.push(NeighbourRunSituation {
         name: "with delta = 1 / rows",
         delta: Some(delta),
-        ..NeighbourRunContext::default()
+        ..NeighbourRunSituation::default()
     });
     all
 }

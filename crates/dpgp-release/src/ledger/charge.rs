@@ -171,7 +171,7 @@ impl<'a> PendingCharge<'a> {
         if !data.is_empty() && !found.ledger.is_about_rows(self.rows()?, !self.place.other_people) {
             return Err(LedgerError::OtherData(named.to_path_buf()));
         }
-        let before = known.find_same_beginning(&found.ledger).map(|known| known.path.clone());
+        let before = known.find_by_first_release(&found.ledger).map(|known| known.path.clone());
         if before.is_none()
             && let Some(other) = about.first()
         {

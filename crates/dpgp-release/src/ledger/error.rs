@@ -249,7 +249,7 @@ impl LedgerError {
     }
 }
 
-/// From this share of common cells on, a column of other rows counts as the same column, even with few values.
+/// From this share of common cells on, columns count as the same even if they hold few distinct values.
 const MANY: f64 = 0.3;
 
 /// A release and the rows that it is about.

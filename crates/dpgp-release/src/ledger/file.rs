@@ -89,7 +89,7 @@ pub(super) fn parse_ledger(
         return Err(LedgerError::OtherKey(path.to_path_buf()));
     }
     let fault = key.tampering_reason(&ledger);
-    let fault = fault.or_else(|| known.find_same_beginning(&ledger).and_then(|known| known.mismatch_reason(&ledger)));
+    let fault = fault.or_else(|| known.find_by_first_release(&ledger).and_then(|known| known.mismatch_reason(&ledger)));
     match fault {
         Some(reason) => Err(LedgerError::malformed(path, reason)),
         None => Ok(LedgerWithPath { path: path.to_path_buf(), ledger, old: None }),
@@ -103,11 +103,11 @@ fn has_hard_links(path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn has_other_names(_: &Path) -> bool {
+fn has_hard_links(_: &Path) -> bool {
     false
 }
 
-/// Replaces a file and waits for the disk. Only its owner can read it.
+/// Replaces a file atomically and syncs it to the disk. Only its owner can read it.
 pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = parent_or_current_folder(path);
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {

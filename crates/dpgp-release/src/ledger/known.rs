@@ -128,8 +128,8 @@ impl LedgerRegistry {
         self.list.iter().find(|known| known.path == path)
     }
 
-    /// The record of a ledger that began with the same release, even if it was at another path.
-    pub fn find_same_beginning(&self, ledger: &Ledger) -> Option<&RegisteredLedger> {
+    /// Finds the record of a ledger that began with the same release, even at another path.
+    pub fn find_by_first_release(&self, ledger: &Ledger) -> Option<&RegisteredLedger> {
         let name = ledger_name(ledger)?;
         self.list.iter().find(|known| known.name == name)
     }

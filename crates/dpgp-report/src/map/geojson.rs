@@ -11,7 +11,7 @@ use super::MapError;
 use super::page::display_name;
 use super::released_map::{MapCell, ReleasedMap};
 use dpgp_plot::PlotPoint;
-use dpgp_release::ReleasedPoint;
+use dpgp_release::PredictionsFilePoint;
 
 /// The most bytes of a file.
 const MOST: u64 = 10 << 20;
@@ -138,7 +138,7 @@ pub(super) fn render_geojson(map: &ReleasedMap<'_>, caption: &[String]) -> Resul
 fn feature(cell: &MapCell, x: &[f64], y: &[f64]) -> Value {
     let ([west, east], [south, north]) = ([x[cell.i], x[cell.i + 1]], [y[cell.j], y[cell.j + 1]]);
     let ring = [[west, south], [east, south], [east, north], [west, north], [west, south]];
-    let ReleasedPoint { mean, gp_sd, noise_sd, low, high } = cell.point;
+    let PredictionsFilePoint { mean, gp_sd, noise_sd, low, high } = cell.point;
     json!({
         "type": "Feature",
         "geometry": { "type": "Polygon", "coordinates": [ring] },

@@ -11,7 +11,7 @@ pub use options::{MapError, MapFormat, MapOptions, MapScale, MapSlice};
 
 use serde_json::{Value, json};
 
-use dpgp_release::ReleasedPredictions;
+use dpgp_release::PredictionsFileContents;
 use released_map::ReleasedMap;
 
 /// A picture and its caption.
@@ -38,10 +38,10 @@ impl DrawnMap {
 ///
 /// ```
 /// use dpgp_report::{MapFormat, MapOptions, draw_map};
-/// use dpgp_release::{CertificateSummary, ReleasedPredictions};
+/// use dpgp_release::{CertificateSummary, PredictionsFileContents};
 ///
 /// let csv = "hour,private_mean,gp_sd,noise_sd,low,high\n0,10,1,1,7,13\n1,12,1,1,9,15\n";
-/// let released = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::without_certificate())?;
+/// let released = PredictionsFileContents::parse("p.csv".as_ref(), csv, CertificateSummary::without_certificate())?;
 /// let drawn = draw_map(&released, &MapOptions::default(), MapFormat::Svg)?;
 /// assert!(drawn.text.contains("<title>") && drawn.caption[0].ends_with("nothing is claimed."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,7 +49,11 @@ impl DrawnMap {
 ///
 /// # Errors
 /// [`MapError`] if the points are neither a line nor a grid, or an option does not fit them.
-pub fn draw_map(released: &ReleasedPredictions, options: &MapOptions, format: MapFormat) -> Result<DrawnMap, MapError> {
+pub fn draw_map(
+    released: &PredictionsFileContents,
+    options: &MapOptions,
+    format: MapFormat,
+) -> Result<DrawnMap, MapError> {
     let map = ReleasedMap::new(released, options)?;
     let caption = map.caption();
     let text = match format {

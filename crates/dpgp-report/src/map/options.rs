@@ -10,7 +10,7 @@ use super::page::display_name;
 use super::released_map::MOST_CELLS;
 use dpgp_number::text::format_exact;
 use dpgp_plot::PlotError;
-use dpgp_release::ReleasedInput;
+use dpgp_release::PredictionsFileInput;
 
 /// The contents of a map.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -159,7 +159,7 @@ impl<'a> MapAxis<'a> {
     ///
     /// # Errors
     /// [`MapError::TextLabel`] if a value is not a finite number.
-    pub fn new(input: &'a ReleasedInput, rows: &[usize]) -> Result<(Self, Vec<usize>), MapError> {
+    pub fn new(input: &'a PredictionsFileInput, rows: &[usize]) -> Result<(Self, Vec<usize>), MapError> {
         let numbers = rows.iter().map(|row| parse_finite(&input.cells[*row]));
         let numbers: Option<Vec<f64>> = numbers.collect();
         let numbers = numbers.ok_or_else(|| MapError::TextLabel(display_name(&input.name)))?;
@@ -175,7 +175,7 @@ impl<'a> MapAxis<'a> {
     ///
     /// # Errors
     /// [`MapError::TooManyWords`] if there are more than a picture has room for.
-    pub fn from_words(input: &'a ReleasedInput, rows: &[usize]) -> Result<Option<(Self, Vec<usize>)>, MapError> {
+    pub fn from_words(input: &'a PredictionsFileInput, rows: &[usize]) -> Result<Option<(Self, Vec<usize>)>, MapError> {
         let cells: Vec<&str> = rows.iter().map(|row| input.cells[*row].as_str()).collect();
         if cells.iter().all(|cell| cell.parse::<f64>().is_ok()) {
             return Ok(None);

@@ -4,7 +4,9 @@ use super::options::MapAxis;
 use super::page::{display_cell, display_name};
 use super::{MapError, MapOptions};
 use dpgp_number::text::format_four_digits_trimmed;
-use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions, informative_uncertainty_limit};
+use dpgp_release::{
+    PredictionsFileContents, PredictionsFileInput, PredictionsFilePoint, informative_uncertainty_limit,
+};
 
 /// The most points of a picture or grid.
 pub(super) const MOST_CELLS: usize = 20_000;
@@ -15,7 +17,7 @@ const LISTED: usize = 12;
 
 /// Predictions along one input, or over two.
 pub(super) struct ReleasedMap<'a> {
-    pub released: &'a ReleasedPredictions,
+    pub released: &'a PredictionsFileContents,
     pub options: &'a MapOptions,
     pub x: MapAxis<'a>,
     /// The second axis; none for a line.
@@ -26,7 +28,7 @@ pub(super) struct ReleasedMap<'a> {
     pub is_earth: bool,
     pub mask: HatchingRule,
     /// Inputs with one value.
-    fixed: Vec<&'a ReleasedInput>,
+    fixed: Vec<&'a PredictionsFileInput>,
 }
 
 /// A point, and where it stands along the axes.
@@ -35,17 +37,17 @@ pub(super) struct MapCell {
     pub i: usize,
     pub j: usize,
     pub row: usize,
-    pub point: ReleasedPoint,
+    pub point: PredictionsFilePoint,
     pub is_masked: bool,
 }
 
 impl<'a> ReleasedMap<'a> {
-    pub fn new(released: &'a ReleasedPredictions, options: &'a MapOptions) -> Result<Self, MapError> {
+    pub fn new(released: &'a PredictionsFileContents, options: &'a MapOptions) -> Result<Self, MapError> {
         let rows = select_rows(released, options)?;
         if rows.len() > MOST_CELLS {
             return Err(MapError::TooMany(rows.len()));
         }
-        let (varying, fixed): (Vec<&ReleasedInput>, Vec<&ReleasedInput>) =
+        let (varying, fixed): (Vec<&PredictionsFileInput>, Vec<&PredictionsFileInput>) =
             released.inputs.iter().partition(|input| rows.iter().any(|row| input.cells[*row] != input.cells[rows[0]]));
         let axes = varying.iter().map(|input| MapAxis::new(input, &rows));
         let words = if let [input] = varying[..] { MapAxis::from_words(input, &rows)? } else { None };
@@ -68,7 +70,7 @@ impl<'a> ReleasedMap<'a> {
         if options.mask.is_some_and(|mask| !(mask >= 0.0 && mask.is_finite())) {
             return Err(MapError::BadMask);
         }
-        let points: Vec<ReleasedPoint> = rows.iter().map(|row| released.points[*row]).collect();
+        let points: Vec<PredictionsFilePoint> = rows.iter().map(|row| released.points[*row]).collect();
         let mask = HatchingRule::new(&points, options.mask);
         let down = y.as_ref().map(|placed| placed.at.clone());
         let mut cells: Vec<MapCell> = (0..rows.len())
@@ -148,7 +150,7 @@ struct PositionedAxis<'a> {
 }
 
 /// The rows that all slices leave.
-fn select_rows(released: &ReleasedPredictions, options: &MapOptions) -> Result<Vec<usize>, MapError> {
+fn select_rows(released: &PredictionsFileContents, options: &MapOptions) -> Result<Vec<usize>, MapError> {
     let mut rows: Vec<usize> = (0..released.points.len()).collect();
     for slice in &options.slices {
         let input = find_input(released, &slice.input)?;
@@ -182,7 +184,7 @@ fn list_distinct_values(values: &[&str]) -> Vec<String> {
     known
 }
 
-fn find_input<'a>(released: &'a ReleasedPredictions, name: &str) -> Result<&'a ReleasedInput, MapError> {
+fn find_input<'a>(released: &'a PredictionsFileContents, name: &str) -> Result<&'a PredictionsFileInput, MapError> {
     let found = released.inputs.iter().find(|input| input.name == name);
     found.ok_or_else(|| MapError::Unknown {
         name: name.to_owned(),
@@ -196,7 +198,7 @@ type OrientedAxes<'a> = (PositionedAxis<'a>, Option<PositionedAxis<'a>>, bool);
 /// A longitude goes to the right, whatever the order of the columns.
 fn orient_axes<'a>(
     axes: Vec<(MapAxis<'a>, Vec<usize>)>,
-    released: &ReleasedPredictions,
+    released: &PredictionsFileContents,
     options: &MapOptions,
 ) -> Result<OrientedAxes<'a>, MapError> {
     for name in options.longitude.iter().chain(&options.latitude) {
@@ -255,12 +257,12 @@ pub(super) struct HatchingRule {
 
 impl HatchingRule {
     /// The rule for these points, with an optional limit on the noise.
-    pub fn new(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
+    pub fn new(points: &[PredictionsFilePoint], noise: Option<f64>) -> Self {
         Self { uncertainty: informative_uncertainty_limit(points), noise }
     }
 
     /// Whether a point is hatched.
-    pub fn is_hatched(self, point: &ReleasedPoint) -> bool {
+    pub fn is_hatched(self, point: &PredictionsFilePoint) -> bool {
         point.uncertainty() > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
     }
 
@@ -296,8 +298,8 @@ mod tests {
         assert!(is_longitude("x", &named) && !is_longitude("lon", &named));
     }
 
-    fn point(mean: f64, gp_sd: f64, noise_sd: f64) -> ReleasedPoint {
-        ReleasedPoint { mean, gp_sd, noise_sd, low: mean, high: mean }
+    fn point(mean: f64, gp_sd: f64, noise_sd: f64) -> PredictionsFilePoint {
+        PredictionsFilePoint { mean, gp_sd, noise_sd, low: mean, high: mean }
     }
 
     /// Means -3 and 3 with v = 16 at both: `S^2 = 9 + 16`, and 16 is more than half of it.

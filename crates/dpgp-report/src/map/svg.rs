@@ -12,7 +12,7 @@ use dpgp_plot::{
     Rect, RenderedFigure, Scale, Swatch, Ticks, WHITE, axis_margins, letters_that_fit, min_max, render_captioned,
     title_height, viridis,
 };
-use dpgp_release::ReleasedPoint;
+use dpgp_release::PredictionsFilePoint;
 
 /// The width of a file of its own, and of a drawing on a page, which is a little wider than a phone.
 const WIDE: f64 = 680.0;
@@ -287,7 +287,7 @@ fn bars(map: &ReleasedMap<'_>, width: f64) -> Picture {
     let mut marks = Vec::with_capacity(6 * words);
     for cell in &map.cells {
         let middle = bar_position(&map.x, cell);
-        let ReleasedPoint { mean, noise_sd, low, high, .. } = cell.point;
+        let PredictionsFilePoint { mean, noise_sd, low, high, .. } = cell.point;
         let ends = [(0.0, middle - HALF_BAR), (mean, middle + HALF_BAR)].map(PlotPoint::from);
         let across = |from: f64, to: f64, pen: Pen| Mark::line([(from, middle), (to, middle)], pen);
         let end = |at: f64| Mark::line([(at, middle - HALF_END), (at, middle + HALF_END)], INTERVAL);
@@ -324,6 +324,6 @@ fn value_scale(map: &ReleasedMap<'_>, own: Scale) -> Scale {
     map.options.scale.map_or(own, |set| Scale::between(set.low, set.high))
 }
 
-fn curve_points(map: &ReleasedMap<'_>, value: fn(&ReleasedPoint) -> f64) -> Vec<PlotPoint> {
+fn curve_points(map: &ReleasedMap<'_>, value: fn(&PredictionsFilePoint) -> f64) -> Vec<PlotPoint> {
     map.cells.iter().map(|cell| PlotPoint::new(map.x.places[cell.i], value(&cell.point))).collect()
 }

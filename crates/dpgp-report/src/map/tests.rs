@@ -2,16 +2,16 @@ use super::*;
 use dpgp_release::CertificateSummary;
 
 /// A file with these inputs; the mean is a number of its own for each row.
-fn released(names: &str, rows: &[&str]) -> ReleasedPredictions {
+fn released(names: &str, rows: &[&str]) -> PredictionsFileContents {
     let rows = rows
         .iter()
         .enumerate()
         .map(|(i, inputs)| format!("{inputs},{i},1,0.5,{},{}\n", i as f64 - 2.2, i as f64 + 2.2));
     let csv = format!("{names},private_mean,gp_sd,noise_sd,low,high\n{}", rows.collect::<String>());
-    ReleasedPredictions::parse("p.csv".as_ref(), &csv, CertificateSummary::without_certificate()).unwrap()
+    PredictionsFileContents::parse("p.csv".as_ref(), &csv, CertificateSummary::without_certificate()).unwrap()
 }
 
-fn refused(released: &ReleasedPredictions, options: &MapOptions, format: MapFormat) -> String {
+fn refused(released: &PredictionsFileContents, options: &MapOptions, format: MapFormat) -> String {
     draw_map(released, options, format).unwrap_err().to_string()
 }
 
@@ -86,7 +86,7 @@ fn size(svg: &str) -> [f64; 2] {
 }
 
 /// Cells over one degree of longitude and so many of latitude, from this one on.
-fn square(names: &str, south: f64, high: f64) -> ReleasedPredictions {
+fn square(names: &str, south: f64, high: f64) -> PredictionsFileContents {
     let rows = [0.0, 1.0].map(|x| [south, south + high].map(|y| format!("{},{y}", 7.0 + x))).concat();
     let mut map = released(names, &texts(&rows));
     // Far apart for their uncertainty, so that no cell is hatched.
@@ -277,7 +277,7 @@ fn numbers_beyond_reason_end() {
         draw_map(&line, &MapOptions::default(), MapFormat::Html).unwrap();
     }
     let csv = "a,private_mean,gp_sd,noise_sd,low,high\n0,-1.7e308,1,1.7e308,-1.7e308,1.7e308\n1,1.7e308,1,1e308,0,1\n";
-    let far = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::without_certificate()).unwrap();
+    let far = PredictionsFileContents::parse("p.csv".as_ref(), csv, CertificateSummary::without_certificate()).unwrap();
     draw_map(&far, &MapOptions::default(), MapFormat::Svg).unwrap();
 }
 

@@ -17,7 +17,7 @@ use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, NeighbourRelati
 use dpgp_gp::kernel::{Bins, Interval};
 use dpgp_gp::{BinnedCovarianceFamily, GridAxis, maximise_marginal_likelihood};
 use dpgp_mechanisms::{
-    FunctionNoiseSetting, HistogramModel, HistogramSetting, MechanismSetting, NoisyFunction, PrivacySetting,
+    FunctionNoiseSetting, HistogramModel, HistogramSetting, MeanFunctionNoise, MechanismSetting, PrivacySetting,
 };
 use dpgp_number::Positive;
 
@@ -333,7 +333,7 @@ impl<'a> PrivateDensity<'a> {
         let centre = if centred { targets.mean() } else { 0.0 };
         targets.add_scalar_mut(-centre);
         let plain = mean.predict(kernel.as_ref(), &targets, &block.points).add_scalar(centre);
-        let noise = NoisyFunction::new(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
+        let noise = MeanFunctionNoise::new(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
         let noise = PredictionNoise::new(Box::new(noise));
         let sensitivity = function.sensitivity.bound(&mean.weights, &mean.norms);
         let density = Self { block, plain, noise, sensitivity, shared: None, centred };

@@ -14,7 +14,7 @@ use crate::{AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob
 use dpgp_accounting::{Calibration, gaussian_delta};
 use dpgp_gp::polynomial_prediction_map;
 use dpgp_mechanisms::{
-    FoldColumns, Sections, SseSensitivityRule, cloaking_setting, selection_probabilities, sse_sensitivity,
+    FoldPredictionMap, Sections, SseSensitivityRule, cloaking_setting, selection_probabilities, sse_sensitivity,
 };
 use dpgp_spec::setting::CheckResult;
 use registry::{DESIGN, design_cloak};
@@ -212,13 +212,13 @@ fn lowest_error() -> ErratumNumbers {
 const CHANGE: f64 = 2.0;
 
 /// Lines through four points (0 to 3) and through ten (6.5 to 7.5), each predicting the other.
-fn example_folds() -> Result<[FoldColumns; 2], TaskError> {
+fn example_folds() -> Result<[FoldPredictionMap; 2], TaskError> {
     let few = DMatrix::from_fn(4, 1, |i, _| i as f64);
     let many = DMatrix::from_fn(10, 1, |i, _| 6.5 + i as f64 / 9.0);
     let (forth, back) = (polynomial_prediction_map(1, &few, &many)?, polynomial_prediction_map(1, &many, &few)?);
     Ok([
-        FoldColumns { columns: forth.to_full_matrix(), rows: (0..4).collect() },
-        FoldColumns { columns: back.to_full_matrix(), rows: (4..14).collect() },
+        FoldPredictionMap { columns: forth.to_full_matrix(), rows: (0..4).collect() },
+        FoldPredictionMap { columns: back.to_full_matrix(), rows: (4..14).collect() },
     ])
 }
 
@@ -290,7 +290,7 @@ fn double_counted_sum() -> Result<ErratumNumbers, TaskError> {
 }
 
 /// Equation 13 over the folds as Algorithm 1 sorts them: the greatest of the longest columns is left out, not the least.
-fn ascending_sort_sensitivity(folds: &[FoldColumns]) -> f64 {
+fn ascending_sort_sensitivity(folds: &[FoldPredictionMap]) -> f64 {
     let longest = folds.iter().map(|fold| fold.columns.column_iter().map(|c| c.norm_squared()).fold(0.0, f64::max));
     let mut alphas: Vec<f64> = longest.collect();
     alphas.sort_by(f64::total_cmp);
@@ -305,7 +305,7 @@ fn greatest_sensitivity(candidates: &[ToyCandidate], sensitivity: impl Fn(&ToyCa
 struct ToyCandidate {
     /// The expected sums of squared errors without and with a clip.
     sums: [f64; 2],
-    folds: Vec<FoldColumns>,
+    folds: Vec<FoldPredictionMap>,
 }
 
 impl ToyCandidate {
@@ -329,7 +329,7 @@ fn toy_polynomial(degree: u32) -> Result<ToyCandidate, TaskError> {
                 *sum += expected_clipped_square(mean[i] - y[row], noise * sds[i], clip);
             }
         }
-        folds.push(FoldColumns { columns: map.to_full_matrix(), rows: halves[0].to_vec() });
+        folds.push(FoldPredictionMap { columns: map.to_full_matrix(), rows: halves[0].to_vec() });
     }
     Ok(ToyCandidate { sums, folds })
 }

@@ -17,7 +17,7 @@ use dpgp_gp::sites::{
 };
 use dpgp_mechanisms::{
     AuditedMomentsNoise, AuditedWavesNoise, DesignProblem, LEAST_SIGMA, MomentsDesign, MomentsModel, MomentsSetting,
-    PrivacySetting, SimulatedMoments, moments_certificate, moments_reference, scale_to_unit_box,
+    PrivacySetting, SimulatedMoments, moments_certificate, reference_model_for_moments, scale_to_unit_box,
 };
 use dpgp_stream::LatticeSums;
 
@@ -48,7 +48,7 @@ struct KernelMatrices {
 
 impl MomentsRegression {
     pub fn new(context: &LeaderboardContext<'_>, setting: &MomentsSetting, rows: &FoldRows) -> Result<Self, TaskError> {
-        let reference = moments_reference(context.model, setting, rows.targets.len())?;
+        let reference = reference_model_for_moments(context.model, setting, rows.targets.len())?;
         let inputs = scale_to_unit_box(&rows.inputs, &setting.domain);
         let calibration = context.task.calibrate.map(IntervalCalibration::new);
         let mut releases: Vec<UnnoisedMomentsRelease> = Vec::new();

@@ -8,7 +8,7 @@ use super::spread::{GridCounts, WithinBinSpread};
 use super::{Predictions, PreparedRelease, Sample, TaskError, UnnoisedValues};
 use crate::{CellSetting, DensityTask, TaskSetting};
 use dpgp_gp::{GridAxis, GridPosterior, GridSumEstimate, NoisyGrid, denoise_grid};
-use dpgp_mechanisms::CountsGuarantee;
+use dpgp_mechanisms::CertifiedCountsNoise;
 use dpgp_spec::setting::{BinRangeSetting, DataSetting};
 use dpgp_stream::{CountSummand, RowSummand};
 
@@ -199,7 +199,7 @@ pub(super) fn histogram_axes(task: &DensityTask, data: &DataSetting) -> Result<V
 pub(super) struct UnnoisedCounts {
     axes: Vec<GridAxis>,
     counts: Vec<u64>,
-    guarantee: CountsGuarantee,
+    guarantee: CertifiedCountsNoise,
 }
 
 impl UnnoisedCounts {

@@ -16,12 +16,12 @@ use dpgp_cloaking::{CloakingNoise, design_randomised_cloaking_noise};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::{PredictionMap, exact_prediction_map, polynomial_prediction_map};
 use dpgp_linalg::largest_or_nan;
-use dpgp_mechanisms::FoldColumns;
+use dpgp_mechanisms::FoldPredictionMap;
 
 /// One fold of one candidate.
 #[derive(Debug, Clone)]
 pub(super) struct CandidateFold {
-    pub columns: FoldColumns,
+    pub columns: FoldPredictionMap,
     /// The test rows.
     pub tests: Vec<usize>,
     /// Prediction minus target, on the scale of the model.
@@ -100,7 +100,7 @@ impl CandidateComparison<'_> {
             tests: test.to_vec(),
             noise: self.error_noise(&cloak, &purpose),
             longest: largest_or_nan(map.columns().column_iter().map(|column| column.norm_squared())),
-            columns: FoldColumns { columns: map.to_full_matrix(), rows: training },
+            columns: FoldPredictionMap { columns: map.to_full_matrix(), rows: training },
             gap: cloak.gap,
         })
     }
@@ -228,7 +228,7 @@ impl SelectionErrorFunction {
     }
 
     /// The columns of a candidate's folds.
-    pub fn columns(&self, candidate: usize) -> impl Iterator<Item = &FoldColumns> {
+    pub fn columns(&self, candidate: usize) -> impl Iterator<Item = &FoldPredictionMap> {
         self.candidates[candidate].iter().map(|fold| &fold.columns)
     }
 }

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use super::fold::{CandidateFold, SelectionErrorFunction};
 use crate::{AuditedMechanism, SelectionTask, TargetGuarantee};
 use dpgp_linalg::largest_or_nan;
-use dpgp_mechanisms::{FoldColumns, SseSensitivityRule, selection_probabilities, sse_sensitivity};
+use dpgp_mechanisms::{FoldPredictionMap, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 use dpgp_number::{normal_cdf, normal_pdf};
 use dpgp_spec::setting::{NormaliseSetting, prior_mean};
 
@@ -110,9 +110,9 @@ impl CandidateSelector<'_> {
 
     fn sensitivity(&self, folds: &[CandidateFold], change: f64) -> f64 {
         let rule = self.task.sensitivity;
-        let nothing = FoldColumns { columns: DMatrix::zeros(0, 0), rows: Vec::new() };
+        let nothing = FoldPredictionMap { columns: DMatrix::zeros(0, 0), rows: Vec::new() };
         let counted = |fold| rule != SseSensitivityRule::LargestDropped || self.is_below_threshold(fold, change);
-        let columns: Vec<&FoldColumns> =
+        let columns: Vec<&FoldPredictionMap> =
             folds.iter().map(|fold| if counted(fold) { &fold.columns } else { &nothing }).collect();
         sse_sensitivity(rule, &columns, self.rows, change)
     }

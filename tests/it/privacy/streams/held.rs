@@ -5,7 +5,7 @@ use std::path::Path;
 use dpgp::data::DataKey;
 use dpgp::data::rows::InMemoryRows;
 use dpgp::prelude::*;
-use dpgp::release::{ExactSums, MomentsRelease, ReleaseError, StreamedModel};
+use dpgp::release::{ExactSums, MomentsSumsModel, PlannedSumsRelease, ReleaseError};
 use serde_json::Value;
 
 const SPEC: &str = r#"
@@ -42,10 +42,10 @@ impl Rows {
     /// The sums of some rows: the inputs, the target and the column of the filter.
     fn sums(
         &self,
-        streamed: &StreamedModel<'_, MomentsRelease>,
+        streamed: &PlannedSumsRelease<'_, MomentsSumsModel>,
         rows: std::ops::Range<usize>,
         key: &DataKey,
-    ) -> Result<ExactSums<MomentsRelease>, ReleaseError> {
+    ) -> Result<ExactSums<MomentsSumsModel>, ReleaseError> {
         let [a, b, y] = self.columns.each_ref().map(|column| &column[rows.clone()]);
         streamed.sum_rows_in_memory("rows", &mut InMemoryRows::new(vec![a, b, y, a]), &Pool::new(2)?, Some(key))
     }
@@ -70,7 +70,7 @@ fn batches_are_the_rows_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()).unwrap();
     let experiment = project.parse("moments", SPEC).unwrap();
-    let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+    let AnyPlannedSumsRelease::Moments(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap() else {
         panic!("other sums")
     };
     let (rows, key) = (Rows::new(), DataKey::new(b"key"));
@@ -106,7 +106,7 @@ fn a_shard_is_no_whole() {
     let folder = tempfile::tempdir().unwrap();
     let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()).unwrap();
     let experiment = project.parse("moments", SPEC).unwrap();
-    let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
+    let AnyPlannedSumsRelease::Moments(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap() else {
         panic!("other sums")
     };
     let path = folder.path().join("rows.csv");
