@@ -124,7 +124,11 @@ fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
     );
     // Basic composition would allow two releases at epsilon = 1 and delta = 1e-5 / 2; these have delta 1e-5.
     let second = project.dpgp(&[WITH_LEDGER, &["--out", "p2.csv"]].concat()).expect(0);
-    assert!(second.out.contains("2 releases have spent 57.1 %"), "{}", second.out);
+    assert!(
+        second.out.contains("2 releases have spent epsilon = 1.4652 at delta = 1e-5, 57.1 % of the budget"),
+        "{}",
+        second.out
+    );
     let both = project.json("p2.csv.certificate.json")["all_releases"].clone();
     let mu = |name: &str| project.json(name)["mu"].as_f64().unwrap();
     let (one, two) = (mu("p1.csv.certificate.json"), mu("p2.csv.certificate.json"));
