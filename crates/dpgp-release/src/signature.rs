@@ -125,7 +125,14 @@ impl AllowedSigners {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = run_with_input(command.spawn().map_err(SignatureError::NoProgram)?, text)
             .map_err(SignatureError::io(signature))?;
-        Ok(SignatureVerdict { said: output_on_one_line(&output), good: output.status.success() })
+        let (good, said) = (output.status.success(), output_on_one_line(&output));
+        // Of both causes, `ssh-keygen` names neither.
+        let why = if good {
+            String::new()
+        } else {
+            format!(" The file was altered, or {signer:?} is not listed for this key.")
+        };
+        Ok(SignatureVerdict { said: format!("{said}{why}"), good })
     }
 
     /// Finds the accepted signer whose key made the signature. The inner error holds the message of `ssh-keygen` if there is none.

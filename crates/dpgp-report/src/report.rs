@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check};
 use super::table::row_standard_error;
-use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison};
+use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison, standard_error};
 use dpgp_number::text::format_exact;
 use dpgp_run::FailedCell;
-use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, ReferenceValue, ValueOwner};
+use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, ReferenceValue, SpreadKind, ValueOwner};
 use dpgp_task::{Experiment, FigureFrame, MetricSummary};
 
 /// A row with its labels and the numbers of others.
@@ -27,6 +27,9 @@ pub struct ReportRow {
     pub reference: Option<ReferenceComparison>,
 }
 
+/// From so many replicates on, they give the error of their mean themselves.
+const ENOUGH_REPLICATES: usize = 5;
+
 impl ReportRow {
     /// The verdict on the paper's number.
     pub fn verdict(&self) -> NumberVerdict {
@@ -38,9 +41,14 @@ impl ReportRow {
         [&self.published, &self.authors, &self.reference].into_iter().flatten()
     }
 
-    /// The standard error of the mean, over replicates or over the folds of a single one; zero where there is no spread.
+    /// The standard error of the mean for a figure: over replicates if there are enough, else from the spread over folds, which is larger
+    /// but does not vary as much as that of two or three replicates. Zero where there is no spread.
     pub(super) fn standard_error(&self) -> f64 {
-        row_standard_error(&self.row)
+        let MetricSummary { spread, spread_kind, repeats, .. } = self.row;
+        match spread_kind == SpreadKind::SdFolds && self.row.replicates.len() >= ENOUGH_REPLICATES {
+            true => row_standard_error(&self.row),
+            false => standard_error(spread, spread_kind, repeats),
+        }
     }
 
     /// Its place along an axis, infinite for an infinite label; none if the label is not a number.
@@ -234,5 +242,34 @@ fn column_value(row: &ReportRow, column: &str) -> Option<String> {
         "epsilon" => Some(format_exact(certificate.epsilon())),
         "delta" => certificate.delta().map(format_exact),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_accounting::Certificate;
+
+    /// Folds differ by a standard deviation of 6 over nine folds; five replicates 1, 2, 3, 4, 5 by sqrt 2.5.
+    #[test]
+    fn bars_are_over_replicates_where_there_are_enough() {
+        for (replicates, error) in [(vec![1.0, 5.0], 2.0), (vec![1.0, 2.0, 3.0, 4.0, 5.0], 0.5f64.sqrt())] {
+            let row = MetricSummary {
+                cell: 0,
+                metric: "rmse".to_owned(),
+                value: 3.0,
+                spread: Some(6.0),
+                spread_kind: SpreadKind::SdFolds,
+                repeats: 9,
+                replicates,
+                fold_spreads: Vec::new(),
+                certificate: Certificate::none(),
+                jitter: 0.0,
+                undefined: None,
+            };
+            let (cell_id, labels) = (String::new(), Vec::new());
+            let row = ReportRow { cell_id, labels, row, published: None, authors: None, reference: None };
+            assert!((row.standard_error() - error).abs() < 1e-12, "{error}");
+        }
     }
 }

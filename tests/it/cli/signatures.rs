@@ -74,7 +74,8 @@ fn signatures_that_do_not_fit_are_found() {
     assert!(run.out.contains(failed) && run.out.contains("incorrect signature"), "{}", run.out);
     assert_eq!(run.out.matches("FAILED").count(), 1, "{}", run.out);
     project.write(CERTIFICATE, &certificate);
-    verify(&project, &[&files[..], &["--signer", "you@example.org"]].concat(), 1);
+    let run = verify(&project, &[&files[..], &["--signer", "you@example.org"]].concat(), 1);
+    assert!(run.out.contains("\"you@example.org\" is not listed for this key"), "{}", run.out);
     project.write("signers", &format!("you@example.org {}", project.read("other.pub")));
     let run = verify(&project, &files, 1);
     assert!(run.out.contains("No principal matched"), "{}", run.out);

@@ -183,7 +183,7 @@ fn words_have_bars() {
     assert!(refused(&stations, &masked, MapFormat::Svg).contains("two inputs"));
     let many: Vec<String> = (0..61).map(|i| format!("w{i}")).collect();
     let many = released("station", &texts(&many));
-    assert!(refused(&many, &MapOptions::default(), MapFormat::Svg).contains("more than 60 words"));
+    assert!(refused(&many, &MapOptions::default(), MapFormat::Svg).contains("more than 60 categories"));
 }
 
 /// Lines stand where they are on the earth, cut at the edges of the map.
@@ -229,7 +229,7 @@ fn points_that_make_no_picture_are_refused() {
     let plain = MapOptions::default();
     assert!(refused_plane(&["1,1"]).contains("same inputs"));
     assert!(refused_plane(&["0,0", "0,1", "0,1", "1,0"]).contains("two points have the same inputs"));
-    assert!(refused_plane(&["0,x", "1,y"]).contains("input b holds words"));
+    assert!(refused_plane(&["0,x", "1,y"]).contains("input b is categorical"));
     let scattered: Vec<String> = (0..9).map(|i| format!("{i},{}", i * 7 % 9)).collect();
     let scattered: Vec<&str> = scattered.iter().map(String::as_str).collect();
     assert!(refused_plane(&scattered).contains("has 81 points, but there are 9"));
