@@ -269,7 +269,7 @@ pub fn exact_representer(
 }
 
 /// The mean of FITC regression: the basis is the inducing inputs, `A = Q^-1 K_MN D^-1` with the matrices of
-/// [`fitc_prediction_map`](super::fitc). With `K_MM = L L'`, `V = L^-1 K_MN` and `B = (I + V D^-1 V')^-1 V D^-1`, it is `A = L^-T B`, and
+/// `fitc_prediction_map`. With `K_MM = L L'`, `V = L^-1 K_MN` and `B = (I + V D^-1 V')^-1 V D^-1`, it is `A = L^-T B`, and
 /// `A' K_MM A = B' B`.
 ///
 /// # Errors
