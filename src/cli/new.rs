@@ -257,7 +257,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         None => print(&format!("wrote {shown}; try: dpgp run {spec}\n")),
         Some((roles, left_out)) => {
             let (described, grid) = (roles_text(&roles, &left_out), grid_option(protected, &roles.inputs));
-            let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
+            let next = if arguments.ask || is_filled_in(&text) { "try" } else { "fill in every `nan` in it, then" };
             let public = public_columns_note(protected, &roles);
             // Bounds that were released have spent a share of the whole.
             let budget =
@@ -294,6 +294,12 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
             ))
         }
     }
+}
+
+/// Whether no number of a spec is left to fill in.
+fn is_filled_in(spec: &str) -> bool {
+    let keys = spec.lines().filter_map(|line| line.split('#').next());
+    !keys.flat_map(|keys| keys.split(|c: char| !c.is_alphanumeric())).any(|word| word == "nan")
 }
 
 /// What a user must know before the first release.

@@ -56,6 +56,7 @@ fn categories_are_counted_and_others_are_not() {
     let new = ["new", "kinds", "--data", "rows.csv", "--count"];
     let run = project.dpgp(&[&new[..], &["--categories", "kind=bike,bus,ferry"]].concat()).expect(0);
     assert!(run.out.starts_with("rows counted by \"kind\"\n"), "{}", run.out);
+    assert!(run.out.contains("wrote kinds.toml; try:\n"), "{}", run.out);
     let spec = project.read("kinds.toml");
     assert!(
         spec.contains("encode = { \"kind\" = [\"bike\", \"bus\", \"ferry\"] }\nmissing = \"drop\"")
