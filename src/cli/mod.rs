@@ -38,7 +38,6 @@ mod schema;
 mod show;
 mod sum;
 mod table;
-mod tidy;
 mod tradeoff;
 mod verify;
 mod waiting;

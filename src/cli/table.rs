@@ -6,8 +6,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiments};
 use super::output::{PivotTableOutput, TableOutput, print, print_data, print_json};
-use super::tidy::print_tidy;
-use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat};
+use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat, tidy_csv};
 use dpgp_run::Project;
 use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
@@ -74,7 +73,7 @@ pub(super) fn print_table(
     let experiment = project.find_one_experiment(name)?;
     if form.tidy {
         results.read_with_warning(project, &experiment)?;
-        return print_tidy(&results.folder(project).join(experiment.folder()));
+        return print_data(&tidy_csv(&results.folder(project).join(experiment.folder()))?);
     }
     let committed = results.read_with_warning(project, &experiment)?;
     let layout = layout(form, &experiment, &committed)?;

@@ -26,7 +26,7 @@ pub use report::{Report, ReportRow};
 pub use results::{
     CHECKS, ClaimOutcomeCounts, CommittedResults, FindingRow, FindingVerdict, GuaranteeCounts, PaperFindings,
     PaperVerdictCounts, PublishError, REPRODUCTION, ResultsSource, VerdictCounts, agreement_summary, checks_markdown,
-    collect_findings, ensure_no_links, find_stale_results, publish, reproduction_markdown,
+    collect_findings, ensure_no_links, find_stale_results, publish, reproduction_markdown, tidy_csv,
 };
 pub use table::{
     ClaimOutcome, ClaimOutcomeKind, NOT_PRIVATE, NumberVerdict, PivotTable, PredictiveInterval, ReferenceComparison,

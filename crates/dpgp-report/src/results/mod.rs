@@ -5,6 +5,7 @@ pub(super) mod committed;
 mod counts;
 pub(super) mod covered;
 mod folder;
+mod tidy;
 mod told;
 pub(super) mod unreproduced;
 
@@ -12,5 +13,6 @@ pub use checks::{CHECKS, PublishError, checks_markdown};
 pub use committed::{CommittedResults, GuaranteeCounts, ResultsSource};
 pub use counts::{ClaimOutcomeCounts, FindingVerdict, PaperVerdictCounts, VerdictCounts, agreement_summary};
 pub use folder::{ensure_no_links, find_stale_results, publish};
+pub use tidy::tidy_csv;
 pub use told::FindingRow;
 pub use unreproduced::{PaperFindings, REPRODUCTION, collect_findings, reproduction_markdown};

@@ -1,12 +1,10 @@
-//! `dpgp show --table --tidy`: one table of an experiment and of its runs with changed settings.
+//! One table of an experiment and of its runs with changed settings.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::CliError;
-use super::output::print_data;
-use dpgp_report::PublishError;
+use super::PublishError;
 
 /// A folder of results, with the settings that a run changed.
 struct RunTableWithChanges {
@@ -19,7 +17,7 @@ struct RunTableWithChanges {
 
 impl RunTableWithChanges {
     /// Reads a folder; none if it holds no table.
-    fn read(folder: &Path, name: &str) -> Result<Option<Self>, CliError> {
+    fn read(folder: &Path, name: &str) -> Result<Option<Self>, PublishError> {
         let file = folder.join("table.csv");
         let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
         let wrong = |cause| PublishError::NotATable { path: file.clone(), cause };
@@ -35,12 +33,12 @@ impl RunTableWithChanges {
     }
 }
 
-/// Prints all rows of a folder of results and of the changed runs below it as CSV: the name of the run, a column for each setting that any
+/// Writes all rows of a folder of results and of the changed runs below it as CSV: the name of the run, a column for each setting that any
 /// run changed and that has none, empty where it is that of the spec, and the columns of the tables.
 ///
 /// # Errors
-/// [`CliError`] if a table cannot be read.
-pub(super) fn print_tidy(folder: &Path) -> Result<(), CliError> {
+/// [`PublishError::NotATable`] if a table cannot be read.
+pub fn tidy_csv(folder: &Path) -> Result<String, PublishError> {
     let mut runs = Vec::from_iter(RunTableWithChanges::read(folder, "")?);
     let mut changed: Vec<PathBuf> =
         std::fs::read_dir(folder.join("changed")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -59,10 +57,10 @@ pub(super) fn print_tidy(folder: &Path) -> Result<(), CliError> {
     // A change of an axis is in its own column already, row by row.
     keys.retain(|key| !columns.contains(key));
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let io = CliError::io(folder);
-    let mut write = |record: Vec<&str>| writer.write_record(record).map_err(std::io::Error::from);
+    let io = |cause: std::io::Error| PublishError::io(folder, cause);
+    let mut write = |record: Vec<&str>| writer.write_record(record).map_err(|cause| io(cause.into()));
     let headings = std::iter::once("run").chain(keys.iter().copied()).chain(columns.iter().copied());
-    write(headings.collect()).map_err(&io)?;
+    write(headings.collect())?;
     for run in &runs {
         let values =
             keys.iter().map(|key| run.changes.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value));
@@ -71,9 +69,9 @@ pub(super) fn print_tidy(folder: &Path) -> Result<(), CliError> {
             columns.iter().map(|column| run.headings.iter().position(|heading| heading == *column)).collect();
         for row in &run.rows {
             let cells = places.iter().map(|at| at.and_then(|at| row.get(at)).unwrap_or_default());
-            write(start.iter().copied().chain(cells).collect()).map_err(&io)?;
+            write(start.iter().copied().chain(cells).collect())?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| io(error.into_error()))?;
-    print_data(&String::from_utf8_lossy(&bytes))
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
