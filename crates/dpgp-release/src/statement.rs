@@ -158,7 +158,8 @@ pub(super) fn describe_all_releases(whole: &Value, own_mu: f64) -> Option<String
     }
     let share = AttackRisk::of_gaussian(mu).right_guesses_percent();
     Some(format!(
-        "Counting earlier releases from these rows ({releases} in all), it is at most {share:.1} %: epsilon = {epsilon:.4} at delta = {}.",
+        "From all {releases} releases of these rows, it is at most {share:.1} % for data sets that are neighbours for each of them: epsilon = \
+         {epsilon:.4} at delta = {}.",
         format_exact(delta)
     ))
 }

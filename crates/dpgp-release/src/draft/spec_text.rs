@@ -569,12 +569,13 @@ fn input_list_lines(inputs: &[String], value: &str) -> String {
 fn bin_lines(inputs: &[String], chosen: &ChosenColumns, counts: &CountChoices) -> Result<String, ColumnError> {
     let categories = |name: &String| chosen.categories.get(name).map(Vec::len);
     let mut bins = counts.numeric_bins(inputs.iter().filter(|name| categories(name).is_none()).count())?.into_iter();
-    let lines = inputs.iter().map(|name| {
+    let lines = inputs.iter().filter_map(|name| {
         let ends = match categories(name) {
             Some(all) => format!("from = -0.5, to = {:?}, bins = {all}", all as f64 - 0.5),
-            None => format!("from = nan, to = nan, bins = {}", bins.next().unwrap_or_default()),
+            // There is a number for each numeric input.
+            None => format!("from = nan, to = nan, bins = {}", bins.next()?),
         };
-        format!("    {{ {ends} }},   # {}\n", quote_toml(name))
+        Some(format!("    {{ {ends} }},   # {}\n", quote_toml(name)))
     });
     Ok(lines.collect())
 }
