@@ -468,7 +468,7 @@ impl NewArguments {
             false => ChosenColumns {
                 target: self.target.clone(),
                 inputs: self.inputs.clone(),
-                categories: self.categories.iter().cloned().collect(),
+                categories: self.categories.clone(),
             },
         }
     }

@@ -75,6 +75,7 @@ fn categories_are_counted_and_others_are_not() {
             "--categories lists those of \"kind\", which is not among --inputs",
         ),
         (&["--categories", "kind=bus,bus"], "the category \"bus\" is listed twice"),
+        (&["--categories", "kind=bus", "--categories", "kind=tram"], "the column \"kind\" is named twice"),
         (&["--categories", "kind=bus,"], "a category is empty"),
         (&["--categories", "kind"], "NAME=A,B,C"),
         (&["--categories", "colour=red"], "there is no column \"colour\""),

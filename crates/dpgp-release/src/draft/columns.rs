@@ -1,6 +1,6 @@
 //! The roles of columns in a spec: target, inputs, and those that are left out, with the reason.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use thiserror::Error;
 
@@ -14,8 +14,8 @@ pub struct ChosenColumns {
     pub target: Option<String>,
     /// The columns to predict from; by default all other numeric columns.
     pub inputs: Vec<String>,
-    /// The categories of inputs that hold text. Without named inputs, these columns are the inputs.
-    pub categories: BTreeMap<String, Vec<String>>,
+    /// Inputs that hold text, each with its categories. Without named inputs, these columns are the inputs.
+    pub categories: Vec<(String, Vec<String>)>,
 }
 
 /// A reason why columns cannot be used.
@@ -103,12 +103,17 @@ impl ChosenColumns {
         let others = columns_of_kinds(columns, &[K::MostlyNumbers, K::Nothing, K::Times, K::Other]);
         let mut taken: Vec<&String> = Vec::new();
         let told_inputs = !self.inputs.is_empty();
-        let named = if told_inputs { self.inputs.clone() } else { self.categories.keys().cloned().collect() };
-        if let Some(other) = self.categories.keys().find(|name| !named.contains(name)) {
+        let with_categories: Vec<&String> = self.categories.iter().map(|(name, _)| name).collect();
+        let named = if told_inputs { self.inputs.clone() } else { with_categories.iter().copied().cloned().collect() };
+        let is_again = |place: &usize| with_categories[..*place].contains(&with_categories[*place]);
+        if let Some(place) = (0..with_categories.len()).find(is_again) {
+            return Err(ColumnError::Twice(with_categories[place].clone()));
+        }
+        if let Some(other) = with_categories.iter().copied().find(|name| !named.contains(*name)) {
             return Err(ColumnError::CategoriesOfNoInput(other.clone()));
         }
         for name in self.target.iter().chain(&named) {
-            match self.categories.contains_key(name) {
+            match with_categories.contains(&name) {
                 true => ensure_column_exists(name, columns)?,
                 false => ensure_numeric_column(name, columns)?,
             }

@@ -567,7 +567,7 @@ fn input_list_lines(inputs: &[String], value: &str) -> String {
 
 /// Writes the bins of each input: one for each category, else bins whose ends are to be filled in.
 fn bin_lines(inputs: &[String], chosen: &ChosenColumns, counts: &CountChoices) -> Result<String, ColumnError> {
-    let categories = |name: &String| chosen.categories.get(name).map(Vec::len);
+    let categories = |name: &String| chosen.categories.iter().find(|(of, _)| of == name).map(|(_, all)| all.len());
     let mut bins = counts.numeric_bins(inputs.iter().filter(|name| categories(name).is_none()).count())?.into_iter();
     let lines = inputs.iter().filter_map(|name| {
         let ends = match categories(name) {
