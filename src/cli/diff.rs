@@ -14,8 +14,8 @@ use dpgp_data::read_limited_text;
 use dpgp_report::{PublishError, RowPair, TableDifference, format_four_digits, pair_rows, wrap_prose};
 
 const EXAMPLES: &str = "\
-Each side is a folder of results (all, or of one experiment), a table.csv, or a commit. For a commit, its results/ folder is compared.
-Two single experiments are compared whatever their names. A difference in standard errors treats both runs as independent.
+Each side is a results folder (of all experiments or of one), a table.csv, or a commit. For a commit, its results/ folder is compared.
+Two single experiments are compared even if their names differ. Differences in standard errors assume that both runs are independent.
 
 Examples:
   dpgp diff HEAD~1 HEAD               changes of the last commit
@@ -26,10 +26,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DiffArguments {
-    /// A folder of results, or a commit
+    /// A folder of results, a table.csv, or a commit
     #[arg(value_name = "A")]
     before: String,
-    /// The folder or commit to compare with
+    /// The folder, table.csv or commit to compare with
     #[arg(value_name = "B")]
     after: String,
     /// Largest relative difference at which two numbers count as equal
@@ -102,7 +102,7 @@ fn text(rows: &[RowDifferences<'_>], most: usize) -> String {
         text.push_str(&format!("\n{}: {} {state}\n", first.experiment, count_with_noun(of_one.len(), "row", "rows")));
         of_one.iter().take(most).for_each(|row| text.push_str(&row.text()));
         if let Some(more) = of_one.len().checked_sub(most).filter(|more| *more > 0) {
-            text.push_str(&format!("  ... and {more} more (--rows)\n"));
+            text.push_str(&format!("  ... and {more} more; use --rows to print all\n"));
         }
     }
     text
@@ -195,13 +195,13 @@ fn read(path: &Path) -> Result<String, CliError> {
     read_limited_text(path).map_err(CliError::io(path))
 }
 
-/// Reads every `table.csv` below a folder, by the folder that holds it.
+/// Reads every `table.csv` below a folder, by the folder that holds it. Skips tables of changed runs, which are in `changed`.
 fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
     let io = CliError::io(folder);
     for entry in std::fs::read_dir(folder).map_err(&io)? {
         let path = entry.map_err(&io)?.path();
         let Some(last) = path.file_name().and_then(|last| last.to_str()) else { continue };
-        if path.is_dir() {
+        if path.is_dir() && last != "changed" {
             let inner = if name.is_empty() { last.to_owned() } else { format!("{name}/{last}") };
             collect_folder_tables(&path, &inner, tables)?;
         } else if last == "table.csv" {

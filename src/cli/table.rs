@@ -1,5 +1,7 @@
 //! `dpgp table`.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde_json::json;
 
@@ -12,8 +14,8 @@ use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Prints the committed table of an experiment. Computes nothing. Outside a project it uses the table shipped with dpgp, if there is
-no other. Axes that are neither rows nor columns give separate tables. Values are rounded to the second digit of their spread, and
+Prints the committed table of an experiment. Computes nothing. Outside a project, it uses the table shipped with dpgp if the results
+folder has none. Axes that are neither rows nor columns give separate tables. Values are rounded to the second digit of their spread, and
 the kind of spread is printed below the last table.
 
 Examples:
@@ -39,7 +41,7 @@ pub struct TableArguments {
 /// What a table shows, and in which language.
 #[derive(Debug, Args)]
 pub(super) struct TableLayoutArguments {
-    /// The metric to show [default: from the layout in the spec, else the first of the table]
+    /// The metric to show [default: from the layout in the spec, else the first metric of the table]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
     /// Axes to show as rows [default: from the layout in the spec, else all axes but the last]
@@ -90,7 +92,7 @@ pub(super) fn print_table(
     }
     let texts: Vec<String> = pivots.iter().map(|pivot| form.language.write(pivot)).collect();
     match form.language {
-        TableOutputFormat::Text => print(&texts.join("\n")),
+        TableOutputFormat::Text => print(&format!("{}\n{}", layout.metric, texts.join("\n"))),
         _ => print_data(&texts.join("\n")),
     }
 }
@@ -122,12 +124,12 @@ fn layout(
         layout.rows.retain(|name| !form.columns.contains(name));
         layout.columns.clone_from(&form.columns);
     }
-    let mut metrics: Vec<&str> = committed.rows.iter().map(|row| committed.field(row, "metric")).collect();
-    metrics.dedup();
-    metrics.sort_unstable();
-    metrics.dedup();
-    if !metrics.contains(&layout.metric.as_str()) {
-        let known = metrics.join(", ");
+    let metrics: BTreeSet<&str> = committed.rows.iter().map(|row| committed.field(row, "metric")).collect();
+    if !metrics.contains(layout.metric.as_str()) {
+        let families = metrics
+            .iter()
+            .map(|metric| metric.split_once('/').map_or((*metric).to_owned(), |(f, _)| format!("{f}/...")));
+        let known = families.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
         return Err(CliError::NotInTable { what: "metric", name: layout.metric, known });
     }
     let unknown = layout.rows.iter().chain(&layout.columns).find(|name| !names.contains(name));

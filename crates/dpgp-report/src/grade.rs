@@ -180,7 +180,7 @@ pub(super) struct SubmittedTable {
     /// The single values of those that are given by replicates.
     pub replicates: BTreeMap<(usize, String), Vec<f64>>,
     /// Numbers of no cell, such as those of another method: their labels and metric, and their values.
-    pub others: BTreeMap<(Vec<String>, String), Vec<f64>>,
+    pub others: BTreeMap<(Vec<String>, String), Vec<OtherValue>>,
     /// Rows that match no cell of the experiment.
     pub unknown: usize,
     /// The first of them: its line, and its first unknown label.
@@ -225,7 +225,9 @@ impl SubmittedTable {
                 table.unknown += 1;
                 let label = |at: &Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default().trim().to_owned();
                 let labels = axes.iter().map(label).collect();
-                table.others.entry((labels, metric)).or_default().extend(row.number("value")?);
+                let fold = columns.field(&record, "fold");
+                let value = row.number("value")?.map(|value| OtherValue { value, fold: fold.to_owned() });
+                table.others.entry((labels, metric)).or_default().extend(value);
                 let found = || unknown_label(experiment, &axes, &record);
                 table.first_unknown.get_or_insert_with(|| format!("line {line}{}", found()));
                 continue;
@@ -250,6 +252,24 @@ impl SubmittedTable {
     }
 }
 
+/// One of the numbers of a method that an experiment does not have.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OtherValue {
+    value: f64,
+    /// The fold whose test points it is about. Empty if the table has no column `fold`.
+    fold: String,
+}
+
+/// Averages over the rows of each fold: they share test points, so they are not independent.
+fn average_by_fold(values: &[OtherValue]) -> Vec<f64> {
+    if values.iter().any(|one| one.fold.is_empty()) {
+        return values.iter().map(|one| one.value).collect();
+    }
+    let mut folds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    values.iter().for_each(|one| folds.entry(&one.fold).or_default().push(one.value));
+    folds.values().map(|values| mean_and_sd(values).0).collect()
+}
+
 /// A method that an experiment does not have, with its number of one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherMethod {
@@ -262,13 +282,13 @@ pub struct OtherMethod {
 }
 
 /// Reads the methods of a table that are none of an experiment, with their numbers of one metric. The table is as for [`grade`]; several
-/// rows of a method are repetitions.
+/// rows of a method are repetitions. With a column `fold`, the rows of each fold are averaged first.
 ///
 /// # Errors
 /// [`GradeError`], also if there are none.
 pub fn read_other_methods(text: &str, experiment: &Experiment, metric: &str) -> Result<Vec<OtherMethod>, GradeError> {
     let table = SubmittedTable::read_any(text, experiment)?;
-    let mut by_labels: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
+    let mut by_labels: BTreeMap<Vec<String>, Vec<OtherValue>> = BTreeMap::new();
     for ((labels, of), values) in table.others {
         if of == metric && !values.is_empty() {
             // A number may be written in another way, as 1 and 1.0.
@@ -281,6 +301,7 @@ pub fn read_other_methods(text: &str, experiment: &Experiment, metric: &str) -> 
     let methods: Vec<OtherMethod> = by_labels
         .into_iter()
         .map(|(labels, values)| {
+            let values = average_by_fold(&values);
             let (value, sd) = mean_and_sd(&values);
             let standard_error = sd.map_or(0.0, |sd| sd / (values.len() as f64).sqrt());
             OtherMethod { labels, value, standard_error }
@@ -627,7 +648,7 @@ impl SubmittedTable {
         }
         for ((labels, metric), values) in &self.others {
             let (labels, metric) = (labels.clone(), metric.clone());
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let mean = values.iter().map(|one| one.value).sum::<f64>() / values.len() as f64;
             let theirs = mean.is_finite().then_some(mean);
             all.push(NumberComparison { labels, metric, theirs, ours: None, published: None });
         }

@@ -122,6 +122,10 @@ fn every_other_file_is_compared_too() {
         std::fs::write(&path, before).unwrap();
     }
     project.dpgp(&["check", "--all"]).expect(0);
+    // Without committed results there is nothing to compare: this is said once, and not as a difference of each file.
+    let run = project.dpgp(&["check", "smith2021/toy", "--results", "elsewhere"]).expect(1);
+    assert!(run.out.contains("elsewhere/smith2021/toy: no committed results here"), "{}", run.out);
+    assert_eq!(run.out.lines().count(), 2, "{}", run.out);
 }
 
 #[test]

@@ -11,11 +11,14 @@ fn what_changed_comes_first() {
     project.dpgp(&["run", "study.toml", "--results", "a"]).expect(0);
     project.write("study.toml", &STUDY.replace("[5.0, 10.0]", "[5.0, 11.0]"));
     project.dpgp(&["run", "study.toml", "--results", "b"]).expect(0);
+    // Runs with changed settings are other experiments: they are not compared with those of a folder.
+    project.dpgp(&["run", "study.toml", "--results", "b", "--set", "model.noise_variance=2"]).expect(0);
+    assert!(project.path("b/study/changed").is_dir());
     let run = project.dpgp(&["diff", "a", "b"]).expect(0);
     assert!(run.out.starts_with("16 of 24 rows changed"), "{}", run.out);
     // A summary, an empty line, a heading, a few rows, and how many more there are.
     assert_eq!(run.out.lines().count(), 3 + 4 + 1, "{}", run.out);
-    assert!(run.out.ends_with("... and 12 more (--rows)\n"), "{}", run.out);
+    assert!(run.out.ends_with("... and 12 more; use --rows to print all\n"), "{}", run.out);
     let run = project.dpgp(&["diff", "a", "b", "--rows"]).expect(0);
     assert_eq!(run.out.lines().count(), 3 + 16, "{}", run.out);
     let run = project.dpgp(&["diff", "a", "b", "--all"]).expect(0);

@@ -336,11 +336,20 @@ fn methods_of_the_user_are_ranked_with_ours() {
     assert_eq!(added, ["forest", "poor"]);
     assert_eq!((&methods[0]["place"], &methods[0]["standard_error"]), (&1.into(), &0.5.into()));
     assert!(methods.iter().all(|m| m["checked"] != m["added"]), "{methods:#?}");
+    // Rows of one fold share its test points: their mean is one number, and the error is that over folds.
+    let folds = "method,epsilon,metric,fold,value\nforest,1,rmse,0,0.4\nforest,1,rmse,1,1.6\nforest,1,rmse,0,0.6\nforest,1,rmse,1,1.4\n";
+    project.write("mine.csv", folds);
+    let text = project.dpgp(&best).expect(0).out;
+    assert!(text.lines().any(|line| line.contains("forest") && line.contains("1.000 ± 0.5000")), "{text}");
     // What is not ranked is an error, never left out in silence.
     for (rows, names, says) in [
         ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "must have rmse for a method that is not in"),
         ("method,epsilon,metric,value\ntargets-risk,1,rmse,0.5\n", &best, "must have rmse for a method that is not in"),
-        ("method,epsilon,metric,value\nforest,7,rmse,0.5\n", &best, "no row has the labels of a ranked column"),
+        (
+            "method,epsilon,metric,value\nforest,7,rmse,0.5\n",
+            &best,
+            "no row belongs to a shown ranking, at epsilon = 1",
+        ),
         ("method,metric,value\nforest,rmse,0.5\n", &best, "has no column epsilon"),
         (rows, &["show", "--best", "--with", "mine.csv"], "--with needs the name of one experiment"),
     ] {

@@ -191,6 +191,10 @@ pub fn find_stale_results(
     provenance: &Provenance,
     tolerance: f64,
 ) -> Result<Vec<String>, PublishError> {
+    if !folder.exists() {
+        let place = folder.display();
+        return Ok(vec![format!("{place}: no committed results here; run this in the project, or use --results")]);
+    }
     let (mut findings, secondary) = (Vec::new(), report.experiment.secondary_metrics());
     let mut files = files(report, provenance, None)?;
     // The manifest often has the reason for all other differences.
