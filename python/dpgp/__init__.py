@@ -8,7 +8,7 @@ same.
 
 from importlib import import_module as _import_module
 
-#: The module of each name. They are imported when they are first used, so that the command starts without NumPy.
+#: The module of each name. Modules are imported when they are first used, so that the command starts without NumPy.
 _MODULES = {
     "BudgetError": "errors",
     "DPDensity": "density",

@@ -32,16 +32,16 @@ def not_fitted(estimator):
 
 
 class Inputs(NamedTuple):
-    """The checked columns of X. A fit keeps what it learns of them only after the release."""
+    """The checked columns of X. A fit stores attributes derived from them only after the release."""
 
     columns: list
     rows: int
     names: list | None
     """The names of the columns, if all are strings."""
     words: list
-    """The encoded columns as they are in X and the persons, with their names. A ledger identifies rows by them."""
+    """The encoded columns, as they are in X, and the column of persons, with their names. A ledger identifies rows by them."""
     persons: tuple | None = None
-    """The name of the column of persons, and who each row belongs to."""
+    """The name of the column of persons, and the person of each row."""
 
     @property
     def width(self):
@@ -68,20 +68,20 @@ class Sums(Moments):
         super().__init__(spec, ledger=ledger)
 
     def is_same(self, other):
-        """Return whether other sums are of the same rows and ask for the same release."""
+        """Return whether other sums cover the same rows and have the same spec."""
         return (self._spec, self._baseline) == (other._spec, other._baseline) and self.to_bytes() == other.to_bytes()
 
     def _hand_over(self, release, told):
         pass
 
     def _save(self, interrupt):
-        # What is not private is not written.
+        # A baseline is not private, so it is not written.
         if not self._baseline:
             super()._save(interrupt)
 
 
 class Estimator:
-    """Parameters and inputs by the conventions of scikit-learn, which is not required."""
+    """Handling of parameters and inputs by the conventions of scikit-learn, which need not be installed."""
 
     def get_params(self, deep=True):
         """Return the parameters by name."""
@@ -114,7 +114,7 @@ class Estimator:
         return tags
 
     def _inputs(self, X, fitting, persons=None):
-        """Check X and return its columns, and the persons of a fit. Outside of a fit, they must match the fitted ones."""
+        """Check X and return its columns, and the persons of a fit. Outside a fit, the columns must match those of the last fit."""
         names, codes, drops = names_of(X), self._codes(fitting), fitting and self._drops()
         private = fitting and self._hides_inputs()
         if names is None and codes:
@@ -138,7 +138,7 @@ class Estimator:
             rows, width = array.shape
             columns = [(array, place) for place in range(width)]
         owner = type(self).__name__
-        # Whether there is one row or none is private if the number of rows is.
+        # If the number of rows is private, so is whether there are any.
         if rows == 0 and not (fitting and self._hides_number()):
             raise InputError(f"Found array with 0 sample(s) (shape=({rows}, {width})) while a minimum of 1 is required by {owner}.")
         if width == 0:
@@ -160,11 +160,11 @@ class Estimator:
         return inputs
 
     def _with_persons(self, inputs, persons):
-        """Check who each row belongs to, and return the inputs with it."""
+        """Check the person of each row, and return the inputs with the persons."""
         if (persons is None) != (self.rows_per_person is None):
             raise InputError(
-                "persons and rows_per_person belong together: persons of fit says who each row belongs to, and rows_per_person, a "
-                "public choice, is the largest number of rows that count for each person"
+                "persons and rows_per_person belong together: the argument persons of fit states the person of each row, and "
+                "rows_per_person, a public choice, is the largest number of rows that count for each person"
             )
         if persons is None:
             return inputs
@@ -182,11 +182,11 @@ class Estimator:
         return True
 
     def _codes(self, fitting):
-        """Return the words of the encoded columns: of the parameters in a fit, else of the last fit."""
+        """Return the words of each encoded column: from the parameters during a fit, otherwise from the last fit."""
         if not fitting:
             return self.__dict__.get("_encoded", {})
         encode = {} if self.encode is None else self.encode
-        # The order of words is part of the spec, so that a set is no list.
+        # The order of words is part of the spec, so a set is refused.
         lists = isinstance(encode, dict) and all(
             isinstance(words, (list, tuple, np.ndarray)) and all(isinstance(word, str) for word in words)
             for words in encode.values()
@@ -226,7 +226,7 @@ class Estimator:
         return isinstance(self.epsilon, (int, float)) and self.epsilon == math.inf
 
     def _epsilon(self):
-        """Return epsilon in the syntax of a spec: of a baseline one that hides nothing."""
+        """Return epsilon in the syntax of a spec. For a baseline, it is so large that it hides nothing."""
         return repr(NOT_PRIVATE) if self._is_baseline() else number("epsilon", self.epsilon)
 
     def _ledger(self):
@@ -252,7 +252,7 @@ class Estimator:
         return threads
 
     def _of_text(self, text):
-        """Return the release of a text."""
+        """Return the release with this text."""
         return Baseline(text) if self._is_baseline() else Release(text)
 
     def _released(self, sums):
@@ -338,7 +338,7 @@ class Estimator:
 
 
 def arrive(sums, release):
-    """Tell the core of a release that it need not be kept any longer."""
+    """Tell the core that it need not keep a release any longer."""
     getattr(sums, "_core", sums).arrived(release._paid)
 
 

@@ -8,11 +8,11 @@ import weakref
 
 from .release import depth
 
-#: Packages that fit estimators, and their modules that only test or help.
+#: Packages that fit estimators, and modules of theirs that only hold tests or helpers.
 CALLERS = ("sklearn.", "imblearn.", "dask_ml.", "skopt.")
 HELPERS = ("sklearn.utils", "sklearn.base", "sklearn._")
 
-#: Pipelines and searches that already got the warning.
+#: Pipelines and searches that the user was already warned about.
 _told: weakref.WeakSet = weakref.WeakSet()
 
 
@@ -32,7 +32,7 @@ def warn_of_costs(estimator):
             stacklevel=depth(),
         )
     if place.endswith("(Pipeline)"):
-        # Alone, it fits each of its steps once.
+        # A pipeline that is not in a search fits each of its steps once.
         return
     cost = f"epsilon = {estimator.epsilon!r} and delta = {estimator.delta!r}"
     counted = "no ledger records them" if estimator.ledger is False else "the ledger of the rows records them all"
@@ -46,7 +46,7 @@ def warn_of_costs(estimator):
 
 
 def _learners(estimator):
-    """Return the names of transformers before the estimator in a pipeline that learn from what is private."""
+    """Return the names of transformers that precede the estimator in a pipeline and learn from private data."""
     frame, found = sys._getframe(2), []
     while frame is not None:
         steps = getattr(frame.f_locals.get("self"), "steps", None)

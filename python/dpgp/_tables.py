@@ -25,9 +25,9 @@ def names_of(table):
 
 
 def column(values, name, codes=None, drops=False, private=False):
-    """Return a column as a contiguous array of 64-bit numbers, without a copy if it is one. With `codes`, a cell is a word and becomes its
-    index. If rows with missing cells are dropped, NaN marks a missing cell. In `private` rows an unknown word is not an error, because
-    the error would reveal it. It counts as the first word, or as missing if rows are dropped."""
+    """Return a column as a contiguous array of 64-bit numbers, without a copy if it already is one. With `codes`, each cell is a word, and
+    the array contains its index. If rows with missing cells are dropped, NaN marks a missing cell. In `private` rows, an unknown word is
+    not an error, because the error would reveal it. It counts as the first word, or as missing if rows are dropped."""
     what = f"the column {name!r}"
     if codes is not None:
         other = None if not private else np.nan if drops else 0.0
@@ -151,7 +151,7 @@ def split(table, names):
 
 def others_of(table, names, codes=None):
     """Return the further columns by which a ledger identifies rows, with their names: columns that are not summed, and encoded columns,
-    because unknown words share an index. Each holds numbers, or the bytes of all cells and their ends."""
+    because unknown words share an index. Each is an array of numbers, or the bytes of all cells with the position where each cell ends."""
     found, codes = names_of(table), codes or {}
     if found is None and any(name in codes for name in names):
         table, found = split(table, names), names
@@ -159,7 +159,7 @@ def others_of(table, names, codes=None):
 
 
 def known(values, name):
-    """Return numbers with NaN for missing cells, or else the text of each cell, empty if it is missing."""
+    """Return a column as numbers, with NaN for missing cells, or else as the text of each cell, empty for a missing one."""
     array = attempt(column, values, name)
     if array is not None and array.ndim == 1:
         return array
@@ -168,6 +168,6 @@ def known(values, name):
 
 
 def rows_of(columns):
-    """Return the number of rows of columns."""
+    """Return the number of rows in the columns."""
     first = columns[0]
     return len(first[0]) if isinstance(first, tuple) else len(first)

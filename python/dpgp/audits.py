@@ -16,9 +16,9 @@ def audit(samples_a, samples_b, *, epsilon, delta, confidence=0.95, seed=1):
     """Attack a mechanism through its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
 
     ``samples_a`` and ``samples_b`` have a row for each output (n, or n x columns; at least 100 rows). ``epsilon`` and ``delta`` are the
-    claim of the mechanism. The result is a dictionary. ``epsilon_at_least`` and ``delta_at_least`` are lower bounds at the claimed
-    delta and epsilon, each with this ``confidence``. ``epsilon_provable`` is the most that this number of outputs can prove. ``set``
-    describes the outputs that prove the bounds. ``refuted`` is true if the claim is broken.
+    guarantee that the mechanism claims. The result is a dictionary. ``epsilon_at_least`` is a lower bound on epsilon at the claimed delta,
+    and ``delta_at_least`` one on delta at the claimed epsilon, each with this ``confidence``. ``epsilon_provable`` is the largest epsilon
+    that this number of outputs can prove. ``set`` describes the outputs that prove the bounds. ``refuted`` is true if the claim is broken.
     """
     if not (np.isfinite(epsilon) and epsilon >= 0.0):
         raise InputError("epsilon must be a number of at least 0")

@@ -10,7 +10,7 @@ from .errors import InputError
 from .regressor import ARGUMENTS, MomentsEstimator
 from .release import softmax_means
 
-#: The most inducing inputs for more than two classes, and how many there are by default at most.
+#: The largest number of inducing inputs for more than two classes, and the largest number by default.
 MOST_INDUCING, DEFAULT_INDUCING = 1000, 400
 #: By default, this many inducing inputs along each input, if that is not too many in all.
 MOST_ALONG = 7
@@ -22,15 +22,15 @@ class DPGPClassifier(MomentsEstimator):
     Two classes become the targets -1 and 1 of :class:`dpgp.DPGPRegressor`, with the same release and guarantee. ``predict_proba`` returns
     ``(1 + mean) / 2`` for the second class, clipped to [0, 1]: the least squares estimate of its probability.
 
-    More than two classes share one release: sums over the rows of each class at a grid of inducing inputs. Each row is in only one class,
+    More than two classes share one release: sums over the rows of each class on a grid of inducing inputs. Each row is in only one class,
     so the noise on each sum does not grow with the number of classes. The kernel is a squared exponential. By default, ``lengthscale`` is a
     sixth of the width of the bounds, or more if there are more than three inputs. Inducing inputs are a lengthscale apart, and there are at
     most 1000. ``predict_proba`` averages the softmax of the latent functions over their posterior. ``kernel``, ``additive`` and
     ``noise_variance`` are for two classes only. The number of rows is never released, so ``rows`` has no effect.
 
-    ``classes`` names all classes, from public knowledge. The labels that occur may be private, so classes are not read from y, and no label
-    is an error. Rows with any other label are left out; with two classes, they count as the first one, or are left out with
-    ``missing="drop"``. All other parameters are those of :class:`dpgp.DPGPRegressor`.
+    ``classes`` names all classes, from public knowledge. The labels that occur may be private, so classes are not read from y, and an
+    unlisted label is not an error. With more than two classes, rows with such a label are left out. With two classes, they
+    count as the first class, or are left out with ``missing="drop"``. All other parameters are those of :class:`dpgp.DPGPRegressor`.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class DPGPClassifier(MomentsEstimator):
         return self.classes_[(found > 0.0).astype(int) if found.ndim == 1 else found.argmax(axis=1)]
 
     def sample(self, X, n_samples=1, random_state=None):
-        """Draw classes from their probabilities at X (t x n_samples). They follow from the release."""
+        """Draw classes from their probabilities at X (t x n_samples). The draws use only the release."""
         ends = self.predict_proba(X).cumsum(axis=1)[:, None, :-1]
         drawn = np.random.default_rng(random_state).random((len(ends), n_samples, 1)) >= ends
         return self.classes_[drawn.sum(axis=2)]
@@ -180,7 +180,7 @@ class DPGPClassifier(MomentsEstimator):
         return tags
 
 
-#: The parameters behind the keys of the spec of a fit to several classes.
+#: The parameter behind each key of the spec, for a fit to several classes.
 SEVERAL_ARGUMENTS = {
     "model.kernel": "lengthscale",
     "privacy.mechanism.sums.features.supremum": "input_bounds",

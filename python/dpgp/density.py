@@ -8,7 +8,7 @@ from ._estimator import Estimator, not_fitted, number, text
 from ._tables import attempt
 from .errors import InputError
 
-#: The parameters behind the keys of the spec of a fit.
+#: The parameter behind each key of the spec of a fit.
 ARGUMENTS = {
     "data.encode": "encode",
     "data.inputs": "the columns of X",
@@ -120,7 +120,7 @@ class DPDensity(Estimator):
         return np.where(inside, self.density_[tuple(places)], 0.0)
 
     def score_samples(self, X):
-        """Return log densities at X (t x d), minus infinity for a density of 0."""
+        """Return log densities at X (t x d): minus infinity where the density is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict(X))
 
@@ -129,7 +129,7 @@ class DPDensity(Estimator):
         return float(np.sum(self.score_samples(X)))
 
     def sample(self, n_samples=1, random_state=None):
-        """Draw records from the density (n_samples x d). They follow from the release."""
+        """Draw records from the density (n_samples x d). The draws use only the release."""
         if not hasattr(self, "release_"):
             raise not_fitted(self)
         generator = np.random.default_rng(random_state)

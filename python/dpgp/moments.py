@@ -19,8 +19,8 @@ class Moments:
     ``mechanism.moments`` or ``mechanism.sums``, ``task.dirichlet`` or ``task.density``).
 
     Sums are exact and as private as the rows. So are their bytes and pickles. Publish only the result of :meth:`release`. With
-    ``ledger=False``, no ledger can record a release of them. Otherwise a ledger identifies the rows by digests under the key of the state
-    folder (``DPGP_STATE``, the same wherever you sum rows).
+    ``ledger=False``, no ledger can record a release of these sums. Otherwise, a ledger identifies the rows by digests under the key of the
+    state folder (``DPGP_STATE``, which must be the same wherever you sum rows).
     """
 
     # Key to compare rows that no ledger counts. Only this process has it, and it is never written.
@@ -55,14 +55,14 @@ class Moments:
         """Add rows: a pandas or polars frame, an Arrow table or batch, a dictionary of columns, or an array (n x columns).
 
         64-bit floating-point numbers are read in place, and other numbers are converted. A row with a missing or non-finite number is an
-        error, and then no row of the batch is added. With ``data.missing = "drop"`` in the spec, rows with missing cells are dropped (None,
-        NaN, and in a column of strings also ``NA``, ``NaN`` and ``null``). Columns of ``data.encode`` contain its categories.
+        error, and then no row of the batch is added. With ``data.missing = "drop"`` in the spec, rows with missing cells (None, NaN, and in
+        a column of strings also ``NA``, ``NaN`` and ``null``) are dropped. Columns that ``data.encode`` names contain categories.
 
         A ledger identifies rows by all columns of a frame, a table or a dictionary, including those that the spec does not read. Therefore
         pass the whole table.
 
-        A batch whose rows were added before is an error, because they would count twice. Pass ``other_people=True`` if they belong to other
-        people and only look alike.
+        A batch whose rows were added before is an error, because the rows would count twice. Pass ``other_people=True`` if they belong to
+        other people and only look alike.
         """
         names, codes = self.columns, self._core.codes()
         columns = columns_of(batch, names, codes, self._core.drops_missing(), private=True)
@@ -71,7 +71,7 @@ class Moments:
         return self
 
     def merge(self, *others):
-        """Move the rows of other sums into this one and leave them empty. Rows that were added before are an error."""
+        """Move the rows of other sums into these sums, and leave the others empty. Rows that were added before are an error."""
         for other in others:
             if other is self:
                 raise InputError("cannot merge sums with themselves: their rows would count twice")
@@ -79,14 +79,14 @@ class Moments:
         return self
 
     def to_bytes(self):
-        """Return the file of ``dpgp sum --out``: exact sums, as private as the rows."""
+        """Return the contents of the file that ``dpgp sum --out`` writes: exact sums, as private as the rows."""
         return self._core.to_text().encode()
 
     @classmethod
     def from_bytes(cls, spec, data, *, name="rows", ledger=True):
         """Read sums of the same spec that :meth:`to_bytes` or ``dpgp sum --out`` wrote."""
         moments = cls(spec, name=name, ledger=ledger)
-        # An exception of decoding would hold the sums.
+        # A decoding exception would contain the sums.
         text = attempt(bytes(data).decode)
         if text is None:
             raise InputError(f"{name} is not a file of sums for this spec: it is not UTF-8 text")
@@ -97,11 +97,11 @@ class Moments:
         """Charge the ledger, draw noise from the operating system and return the :class:`Release`.
 
         ``epsilon`` replaces that of the spec. ``ledger`` is True for the ledger that already records releases of these rows, or a new one;
-        a path for another file; or False for none, which the certificate states. The default is the choice made for the sums. ``budget`` is
+        a path for another file; or False for none, which the certificate states. The default is the ``ledger`` of these sums. ``budget`` is
         the joint (epsilon, delta) of all releases of these rows. A release that exceeds it raises :class:`dpgp.BudgetError`.
 
         A charged release is not lost. After Ctrl-C, or a warning raised as an error, the next call with the same arguments returns it
-        (:attr:`unreturned`). After Ctrl-C it is also written to a file, and a note on the exception names the file.
+        (see :attr:`unreturned`). After Ctrl-C it is also written to a file, and a note on the exception names the file.
         """
         ledger = self._ledger if ledger is None else ledger
         file = None if isinstance(ledger, bool) else os.fspath(ledger)
@@ -150,7 +150,7 @@ def save_releases(releases, interrupt):
 
 
 def private_exact_sums(spec, data, name, ledger):
-    """Restore sums from a pickle. The name warns that it is as private as the rows."""
+    """Restore sums from a pickle. The function's name warns that the pickle is as private as the rows."""
     if data is None:
         return Moments(spec, name=name, ledger=ledger)
     return Moments.from_bytes(spec, data, name=name, ledger=ledger)

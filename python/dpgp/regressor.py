@@ -20,7 +20,7 @@ from .release import Release
 #: With more inputs, the function is a sum of functions of one input each.
 MOST_JOINT = 4
 
-#: The parameters behind the keys of the spec of a fit.
+#: The parameter behind each key of the spec of a fit.
 ARGUMENTS = {
     "data.encode": "encode",
     "data.inputs": "the columns of X",
@@ -66,8 +66,8 @@ class MomentsEstimator(Estimator):
         )
 
     def _kernel(self, sides, variance=1.0, part=0.25, rough=False):
-        """Return the kernel around which hyperparameters are averaged, with lengthscales in units of the inputs: a part of their sides by
-        default. Where `rough`, functions need not be smooth."""
+        """Return the kernel around which hyperparameters are averaged. Lengthscales are in units of the inputs, and by default a
+        fraction `part` of the sides. If `rough`, functions need not be smooth."""
         if self.kernel is not None:
             lines = attempt(tomllib.loads, self.kernel)
             if lines is None or len(lines) != 1:
@@ -84,7 +84,7 @@ class MomentsEstimator(Estimator):
         return f"additive = {{ lengthscales = {scales}, variances = {shares} }}"
 
     def _lengthscales(self, default):
-        """Return the lengthscale of each input, or those by default."""
+        """Return the lengthscale of each input, or the defaults."""
         if self.lengthscale is None:
             return default
         scales = attempt(np.broadcast_to, self.lengthscale, len(default))
@@ -93,7 +93,7 @@ class MomentsEstimator(Estimator):
         return scales.tolist()
 
     def _noise_variance(self, bounds):
-        """Return the noise variance in the syntax of a spec, in units of half the width of the bounds, squared."""
+        """Return the noise variance in the syntax of a spec, in units of the squared half-width of the bounds."""
         return number("noise_variance", self.noise_variance)
 
     def _kernel_key(self):
@@ -117,7 +117,7 @@ class MomentsEstimator(Estimator):
         return self.release_._predict_columns(self._inputs(X, fitting=False).columns)
 
 
-#: The parameters behind the keys of the spec of a fit that hides targets.
+#: The parameter behind each key of the spec, for a fit that hides targets.
 TARGET_ARGUMENTS = {
     "data.encode": "encode",
     "data.inputs": "the columns of X",
@@ -140,8 +140,8 @@ class DPGPRegressor(MomentsEstimator):
     noise-aware posterior at any points, and costs nothing.
 
     With ``private="records"``, inputs and targets are private. The release contains sums of cosines and sines of the inputs, with and
-    without the target or, from 5,000 rows on with at most two inputs, sums and counts of rows in nested cells. The guarantee covers the
-    replacement of one record by any other. The number of rows is public unless ``rows`` is given.
+    without the target as a factor. From 5,000 rows on, with at most two inputs, it instead contains sums and counts in nested cells. The
+    guarantee covers the replacement of one record by any other. The number of rows is public unless ``rows`` is given.
 
     With ``private="targets"``, inputs are public, and only targets are private. The release contains the linear combinations of targets
     that give the least expected error of predictions at the inputs. The guarantee covers the change of one target to any other value within
@@ -150,8 +150,8 @@ class DPGPRegressor(MomentsEstimator):
     Parameters. All are public, and none is read from private data:
 
     ``epsilon``, ``delta``
-        The guarantee of one fit. Choose delta far below 1 / (number of rows). ``epsilon=math.inf`` is a baseline without privacy, for the
-        holder of the data only: no ledger records it, and it cannot be written to a file.
+        The guarantee of one fit. Choose delta far below 1 / (number of rows). ``epsilon=math.inf`` gives a baseline without privacy, for
+        the holder of the data only: no ledger records it, and it cannot be written to a file.
     ``private``
         ``"records"`` or ``"targets"``: the private part of the rows.
     ``input_bounds``
@@ -161,7 +161,7 @@ class DPGPRegressor(MomentsEstimator):
         (low, high) of the target, or one such pair for each of several targets. Targets outside the bounds are clipped.
     ``lengthscale``
         Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of the
-        bounds. For public inputs, the default is half of the width of the bounds or, without bounds, half of the range of the inputs. The
+        bounds. For public inputs, the default is half the width of the bounds or, without bounds, half the range of the inputs. The
         release then averages over lengthscales and variances around this value. From 5,000 rows on, with at most two private inputs, the
         lengthscales are estimated from the release alone, and only their ratios matter here.
     ``noise_sd``
@@ -181,10 +181,10 @@ class DPGPRegressor(MomentsEstimator):
         becomes its index in the list. In ``fit``, an unlisted category counts as the first one or, with ``missing="drop"``, as missing. In
         ``predict``, it is an error.
     ``missing``
-        ``"refuse"``, or ``"drop"`` to drop rows with missing cells. Their number is private, so ``"drop"`` needs ``rows``.
+        ``"refuse"``, or ``"drop"`` to drop rows with missing cells. The number of remaining rows is private, so ``"drop"`` needs ``rows``.
     ``rows_per_person``
         To protect all rows of a person: the largest number of rows that count for each person, a public choice. The argument ``persons`` of
-        ``fit`` then states which person each row belongs to.
+        ``fit`` then states the person of each row.
     ``ledger``
         True for the ledger that already records releases of these rows, or a new one; a path for another file; False for none,
         as the certificate then states.
@@ -278,7 +278,7 @@ class DPGPRegressor(MomentsEstimator):
         if not (np.isfinite(values) | (drops & np.isnan(values))).all():
             raise InputError("Input y contains NaN or infinity.")
         if self.private == "targets" and np.isnan(values).any():
-            # Whose target is missing would show in a message, or in which inputs are left out.
+            # A message, or the set of inputs left out, would show whose target is missing.
             raise InputError('y lacks a target. With private="targets" every row needs one; drop rows without one by a public rule')
         return values
 
@@ -461,8 +461,8 @@ class DPGPRegressor(MomentsEstimator):
     def sample(self, X, n_samples=1, random_state=None):
         """Draw values of the function at each point of X (t x n_samples).
 
-        The posterior of each point is normal, with the mean and standard deviation of ``predict``. Draws at several points are independent.
-        They follow from the release, so a seed is safe. With several targets, use ``estimators_[place].sample``.
+        The posterior of each point is normal, with the mean and standard deviation of ``predict``. Draws at different points are
+        independent. They use only the release, so a seed is safe. With several targets, use ``estimators_[place].sample``.
         """
         if hasattr(self, "estimators_"):
             raise InputError("y has several targets: draw each with estimators_[place].sample")
@@ -496,7 +496,7 @@ class DPGPRegressor(MomentsEstimator):
         return tags
 
 
-#: What a fit learns of the inputs.
+#: The attributes that a fit derives from the inputs.
 _OF_INPUTS = ("n_features_in_", "feature_names_in_", "_encoded")
 
 
@@ -519,14 +519,14 @@ def _is_same(one, other):
 
 
 def _cells(values, words):
-    """Return the cells of a column as a CSV file holds them; a missing cell is empty."""
+    """Return the cells of a column as the text in a CSV file. A missing cell is empty."""
     if words is not None:
         return ["" if code != code else words[int(code)] for code in values.tolist()]
     return ["" if value != value else repr(value) for value in values.tolist()]
 
 
 def _persons(persons):
-    """Return the cells of a column of persons; a missing one is empty."""
+    """Return the cells of a column of persons as text. A missing cell is empty."""
     return ["" if not isinstance(cell, str) and is_missing(cell) else str(cell) for cell in persons[1]]
 
 

@@ -42,7 +42,7 @@ class Predictions(NamedTuple):
         return np.hypot(self.gp_sd, self.noise_sd)
 
     def interval(self, level=0.95):
-        """Return the central interval of probability ``level`` of the function at each point: (low, high)."""
+        """Return the central interval that contains the function with probability ``level`` at each point: (low, high)."""
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be a probability between 0 and 1, not {level!r}")
         half = NormalDist().inv_cdf(0.5 + 0.5 * level) * self.std
@@ -60,7 +60,7 @@ def canvas(axes):
     return pyplot.subplots()[1]
 
 
-#: What a certificate says of a release of predictions, beside its text.
+#: Keys of the certificate of predictions, besides its text.
 _STATED = ("epsilon", "delta", "delta_exact", "mu", "neighbours", "risk", "noise", "warnings", "not_covered")
 
 
@@ -164,8 +164,8 @@ class Release:
         return tuple(np.frombuffer(numbers).reshape(-1, self.json["model"]["classes"]) for numbers in found)
 
     def write_predictions(self, path):
-        """Write the predictions of a release that hides targets, at some of its inputs, to a new CSV file, and its certificate beside it,
-        as ``dpgp predict --out`` does. ``dpgp verify`` checks both."""
+        """For a release that hides targets, write its predictions at some of its inputs to a new CSV file, and the certificate beside that
+        file, as ``dpgp predict --out`` does. ``dpgp verify`` checks both."""
         if "combinations" not in self.json:
             raise InputError("only a release that hides targets holds predictions; use write() for this one")
         with open(path, "x", encoding="utf-8", newline="") as file:
@@ -174,8 +174,8 @@ class Release:
             json.dump(self.json["certificate"], file, indent=2, ensure_ascii=False)
 
     def plot(self, ax=None, level=0.95):
-        """Draw the predictions and return the axes: for one input a line with central intervals of probability ``level``, for two inputs an
-        image. It draws on ``ax``, or on new Matplotlib axes. Further inputs stay at the middle of their ranges. An image is hatched where
+        """Draw the predictions on ``ax``, or on new Matplotlib axes, and return the axes. One input gives a line with central intervals of
+        probability ``level``. Two or more give an image, with inputs after the second at the middle of their ranges. It is hatched where
         less than half of the variance is explained, as in maps of the command."""
         box = self._box()
         model, axes = self.json["model"], canvas(ax)
@@ -204,7 +204,7 @@ class Release:
         return axes
 
     def _box(self):
-        """Return the public ranges of the inputs of what can be predicted."""
+        """Return the public range of each input."""
         if "combinations" in self.json:
             inputs = np.array(self.json["combinations"]["inputs"])
             return list(zip(inputs.min(axis=0).tolist(), inputs.max(axis=0).tolist()))
@@ -243,25 +243,25 @@ class Baseline(Release):
         return {"text": NOT_PRIVATE, "epsilon": math.inf, "delta": None, "warnings": []}
 
     def write(self, path):
-        """Fail, because this is not private."""
+        """Fail, because a baseline is not private."""
         raise InputError("this fit is not private (epsilon=inf), so it cannot be written: fit with a finite epsilon")
 
     write_predictions = write
 
     def warn(self):
-        """Say that nothing is private."""
+        """Warn that nothing is private."""
         warnings.warn(
             "epsilon = inf: this fit is not private and no ledger records it; it is a baseline for the holder of the data only",
             stacklevel=depth(),
         )
 
 
-#: What stands in place of a guarantee.
+#: The text in place of a guarantee.
 NOT_PRIVATE = "none (epsilon = inf): not private"
 
 
 def _without_claims(release):
-    """Return a release without its guarantee and its predictions, so that nobody takes it for private."""
+    """Return a release without its guarantee and its predictions, so that nobody mistakes it for a private one."""
     if "combinations" in release:
         release.update(certificate={"guarantee": NOT_PRIVATE}, predictions="")
     else:
@@ -269,7 +269,7 @@ def _without_claims(release):
     return {"not_private": True} | release
 
 
-#: Pairs of opposite draws that probabilities average over.
+#: The number of pairs of opposite draws over which probabilities are averaged.
 PAIRS = 128
 
 

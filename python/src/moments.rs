@@ -22,7 +22,7 @@ use crate::paid::{PaidReleases, ReleaseRequest, busy};
 use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
 
-/// Whether nested cells are the better choice for these public numbers of rows, of rows per person and of inputs.
+/// Whether nested cells are the better choice for this public number of rows, rows per person and inputs.
 #[pyfunction]
 pub fn sums_cells(rows: usize, rows_per_person: usize, inputs: usize) -> bool {
     MomentFeatures::for_rows(rows, rows_per_person, inputs) == MomentFeatures::Cells
@@ -102,8 +102,8 @@ pub struct MomentsCore {
 
 #[pymethods]
 impl MomentsCore {
-    /// `spec` is the text of a spec if `text`, else a name or a path. `arguments` maps keys of the text to Python
-    /// arguments. Rows are identified by the key of ledgers with `ledger`, else by `passing`, if given.
+    /// `spec` is the text of a spec if `text` is true, or else a name or a path. `arguments` maps keys of the text to
+    /// Python arguments. Rows are identified by the key of ledgers if `ledger` is true, or else by `passing`, if given.
     #[new]
     #[pyo3(signature = (spec, text, name, ledger, passing, arguments))]
     fn new(
@@ -144,8 +144,8 @@ impl MomentsCore {
         Ok(self.data()?.missing == MissingCellPolicy::Drop)
     }
 
-    /// Adds rows: a list of columns in the order of [`MomentsCore::columns`], and the other columns of their table with
-    /// names. Rows that were added before are refused, unless they belong to other people.
+    /// Adds rows: a list of columns in the order of [`MomentsCore::columns`], and the other columns of the table with
+    /// their names. Rows that were added before are refused, unless they belong to other people.
     #[pyo3(signature = (columns, others, threads, other_people=false))]
     fn add(
         &mut self,
@@ -174,7 +174,7 @@ impl MomentsCore {
         self.take(more, false)
     }
 
-    /// Adds the sums of other rows. They are unchanged if this fails.
+    /// Adds the sums of other rows, and empties the other sums. Neither changes if the rows are refused.
     fn merge(&mut self, other: &mut Self) -> PyResult<()> {
         let Some(more) = &other.total else { return Ok(()) };
         if self.data()?.person.is_some() && self.total.is_some() {
@@ -190,7 +190,7 @@ impl MomentsCore {
         self.take(more, true)
     }
 
-    /// The exact sums as `dpgp sum --out` writes them.
+    /// The exact sums, as `dpgp sum --out` writes them.
     fn to_text(&self) -> PyResult<String> {
         let Some(total) = &self.total else { return Err(Failure::input("no rows were added").into()) };
         let text = with_total!(&**total, sums => if self.of_ledgers { sums.to_json() } else { sums.to_json_without_identity() });
@@ -210,7 +210,7 @@ impl MomentsCore {
     }
 
     /// Charges the ledger, draws noise and returns the file of the release. The file is kept until
-    /// [`MomentsCore::arrived`] is called with it, and the same call returns it again.
+    /// [`MomentsCore::arrived`] is called with it. Until then, the same call returns it again.
     #[pyo3(signature = (epsilon, ledger, ledger_file, budget, other_people, allow_caveats))]
     fn release(
         &self,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::errors::Failure;
 
-/// How a release is asked for, and of which rows.
+/// The request for a release, and the state of its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReleaseRequest {
     pub epsilon: Option<f64>,
@@ -18,7 +18,7 @@ pub struct ReleaseRequest {
     pub changes: u64,
 }
 
-/// Releases that were charged and drawn and did not reach the caller: Ctrl-C came in between, or a warning that is an
+/// Releases that were charged and drawn but did not reach the caller, because of Ctrl-C or a warning raised as an
 /// error.
 #[derive(Debug, Clone, Default)]
 pub struct PaidReleases(Arc<Mutex<Kept>>);
@@ -29,11 +29,11 @@ struct Kept {
     releases: Vec<(ReleaseRequest, String)>,
 }
 
-/// A release that is at work, until this is dropped.
+/// A release that is running until this value is dropped.
 pub struct ReleaseAtWork(PaidReleases);
 
 impl PaidReleases {
-    /// The release that was asked for before in the same way and did not arrive.
+    /// The release of an earlier identical request that did not arrive.
     pub fn find(&self, asked: &ReleaseRequest) -> Option<String> {
         let kept = self.kept();
         kept.releases.iter().find(|(before, _)| before == asked).map(|(_, text)| text.clone())
@@ -47,7 +47,7 @@ impl PaidReleases {
     /// Begins a release.
     ///
     /// # Errors
-    /// [`Failure`] while another one is at work, since what was asked for twice would be charged twice.
+    /// [`Failure`] while another release is running, because a repeated request would be charged twice.
     pub fn begin(&self) -> Result<ReleaseAtWork, Failure> {
         let mut kept = self.kept();
         if kept.at_work {
@@ -69,7 +69,7 @@ impl PaidReleases {
 }
 
 impl ReleaseAtWork {
-    /// Keeps what was drawn, whoever waits for it.
+    /// Keeps the drawn release, whether or not anyone still waits for it.
     pub fn keep(&self, asked: ReleaseRequest, text: &str) {
         self.0.kept().releases.push((asked, text.to_owned()));
     }
@@ -81,7 +81,7 @@ impl Drop for ReleaseAtWork {
     }
 }
 
-/// An interrupted release goes on for a while.
+/// The error while an interrupted release is still running.
 pub fn busy() -> Failure {
     Failure::other("an interrupted release of these sums is still running; try again in a moment")
 }

@@ -32,7 +32,7 @@ pub struct Others {
     columns: Vec<OtherColumn>,
 }
 
-/// One of them.
+/// One such column.
 enum OtherColumn {
     Numbers(Column),
     /// The bytes of all cells, end to end, and the end of each.
@@ -42,13 +42,13 @@ enum OtherColumn {
     },
 }
 
-/// Their next rows, which work on another thread reads.
+/// The next rows of these columns, read on another thread.
 pub struct HeldOthers<'a> {
     others: &'a Others,
     next: usize,
 }
 
-/// A block of rows of columns, which work on another thread reads.
+/// A block of rows, read on another thread.
 pub struct HeldColumns<'a> {
     columns: &'a Columns,
     gate: &'a Gate,
@@ -60,7 +60,7 @@ impl Columns {
     /// column of it.
     ///
     /// # Errors
-    /// [`Failure`] for what is no buffer of 64-bit numbers that lie without gaps, and for columns of several lengths.
+    /// [`Failure`] for an object that is not a contiguous buffer of 64-bit numbers, and for columns that differ in length.
     pub fn from_objects(objects: &[Bound<'_, PyAny>]) -> PyResult<Self> {
         let (mut columns, mut rows) = (Vec::with_capacity(objects.len()), None);
         for object in objects {

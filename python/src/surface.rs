@@ -19,7 +19,7 @@ use crate::work::{Gate, beside};
 /// Points that are predicted together.
 const BLOCK: usize = 16_384;
 
-/// Fails if the text of a release was edited, because its guarantee must not be repeated.
+/// Fails if the text of a release was edited, because the guarantee in an edited text must not be repeated.
 #[pyfunction]
 pub fn ensure_holds(name: &str, text: &str) -> PyResult<()> {
     Ok(CertificateSummary::ensure_holds(Path::new(name), text).map_err(Failure::from)?)
@@ -71,8 +71,8 @@ impl ClassSurface {
         Ok(Self { file: Arc::new(ClassesFile::parse(Path::new("release"), release).map_err(Failure::from)?) })
     }
 
-    /// Means of the latent function of each class at points, a list of columns, and their standard deviations: as the bytes of 64-bit
-    /// numbers, all classes of a point together.
+    /// Means and standard deviations of the latent function of each class at points, a list of columns: as the bytes of
+    /// 64-bit numbers, all classes of a point together.
     fn predict<'py>(
         &self,
         py: Python<'py>,

@@ -39,7 +39,7 @@ impl TargetsCore {
         Ok(Self { experiment: Arc::new(experiment), rows: Arc::new(rows), arguments, paid: PaidReleases::default() })
     }
 
-    /// Whether both have the same rows and spec.
+    /// Whether both have the same rows and the same spec.
     fn is_same(&self, other: &Self) -> bool {
         self.rows == other.rows && self.experiment.source.text() == other.experiment.source.text()
     }

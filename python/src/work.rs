@@ -10,14 +10,14 @@ use pyo3::prelude::*;
 
 use crate::errors::Failure;
 
-/// How often signals are looked at.
+/// The interval between checks for signals.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// How long work that was told to stop has to end, before it goes on alone, for nobody.
+/// The time for stopped work to end. After it, nobody waits for the work any longer.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// The process that worked first. The threads that the library shares among its calls are of that process: one that is forked off
-/// has none of them, and would wait for them forever.
+/// The first process that did work. The threads that the library shares among its calls belong to that process: a process forked from
+/// it has none of them, and would wait for them forever.
 static FIRST: AtomicU32 = AtomicU32::new(0);
 
 /// Whether work may go on.
@@ -42,12 +42,12 @@ impl Gate {
         &self.stop
     }
 
-    /// Begins what must not be left half done; false if the work was stopped before.
+    /// Begins a step that must be completed. Returns false if the work was stopped before.
     pub fn charge(&self) -> bool {
         self.state.compare_exchange(OPEN, CHARGING, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Stops the work, unless it has begun what must not be left half done.
+    /// Stops the work, unless it has begun a step that must be completed.
     fn stop(&self) -> bool {
         self.stop.store(true, Ordering::Relaxed);
         self.state.compare_exchange(OPEN, STOPPED, Ordering::SeqCst, Ordering::SeqCst).is_ok()
@@ -97,12 +97,12 @@ fn is_forked() -> bool {
     first.is_err_and(|first| first != here)
 }
 
-/// Does work on threads that are made for it.
+/// Does work on new threads.
 fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
     Pool::new(jobs(None))?.threads().install(work)
 }
 
-/// What the work sent within some time.
+/// The result that the work sent within some time.
 fn wait<T>(receiver: &Mutex<Receiver<T>>, time: Duration) -> Result<T, RecvTimeoutError> {
     match receiver.lock() {
         Ok(receiver) => receiver.recv_timeout(time),
@@ -110,7 +110,7 @@ fn wait<T>(receiver: &Mutex<Receiver<T>>, time: Duration) -> Result<T, RecvTimeo
     }
 }
 
-/// A number of threads: as many as are asked for, else one for each core.
+/// The number of threads: as many as requested, or else one for each core.
 pub fn jobs(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }

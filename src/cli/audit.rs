@@ -18,8 +18,8 @@ use super::options::{
 };
 use super::output::{print, print_json};
 use dpgp_accounting::{Guarantee, Neighbours};
-use dpgp_claim_audit::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
-use dpgp_data::rows::{FileVersion, RowFile, find_row_files, resolve_in_folder};
+use dpgp_claim_audit::{AuditCheck, AuditFinding, AuditVerdict, RecomputedBound};
+use dpgp_data::rows::{FileState, RowFile, find_row_files, resolve_in_folder};
 use dpgp_release::{
     AnyPlannedSumsRelease, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb,
     NoisyParts, PointsFile, PredictionRequest, ReplacedCell, edge_case_neighbours, select_cells, select_release_cell,
@@ -30,7 +30,7 @@ use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, cr
 use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
-Runs one replicate of each cell that claims privacy, and checks its samples. The checks are separate from the code that makes
+Runs one replicate of each cell that claims privacy, and checks its noise. The checks are separate from the code that makes
 the claim. They compute the exact delta of Gaussian noise from the factor used for sampling, over all columns and directions, in
 higher precision. They also recompute the bounds of accountants, and attack mechanisms with pairs of neighbouring datasets. All
 folds are audited. Cells that differ only in epsilon share one design, which is audited at each epsilon.
@@ -45,7 +45,7 @@ Exit code 1 means that a cell is broken but its spec has no [[broken]] entry for
 breaks print `broken, as the spec says` and do not affect the exit code.
 
 --samples attacks your own mechanism through its outputs on two neighbouring inputs. The files are CSV or Parquet, with one row
-per output. Exit code 1 means that the samples refute the claim. If nothing is found, that proves nothing. See docs/audit.md.
+per output. Exit code 1 means that the samples refute the claim. If the attack finds nothing, that proves nothing. See docs/audit.md.
 
 --end-to-end does not rely on what the code reports. It replaces records with extreme ones and compares the output. With the same
 noise in both runs, the difference is the amount that the noise must hide. With separate noise, it tries to tell the releases apart by their values and the low-order bits of those values. It also runs the program itself on the file and its neighbours: output must be the same except for noise.
@@ -73,7 +73,7 @@ pub struct AuditArguments {
     samples: SampleAuditArguments,
     #[command(flatten)]
     end_to_end: EndToEndAuditArguments,
-    /// Use this seed instead of the spec's (1 without a spec), for runs and attacks
+    /// Seed for runs and attacks [default: the spec's; 1 for --samples and --end-to-end]
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
     /// Confidence of the bounds from attacks on samples [default: 0.95]
@@ -187,14 +187,14 @@ fn verdict(cell: &AuditedCell<'_>) -> String {
 fn attack_bound_text(finding: &AuditFinding) -> String {
     let mut most = f64::NEG_INFINITY;
     for check in finding.checks.iter().skip(1) {
-        if let AuditBound::EpsilonAtLeast(epsilon) = check.found {
+        if let RecomputedBound::EpsilonAtLeast(epsilon) = check.found {
             most = most.max(epsilon);
         }
     }
     if most == f64::NEG_INFINITY {
         return String::new();
     }
-    format!("; attacks: {}", AuditBound::EpsilonAtLeast(most).text())
+    format!("; attacks: {}", RecomputedBound::EpsilonAtLeast(most).text())
 }
 
 fn describe_audited_cell(one: &AuditedCell<'_>) -> AuditedGuarantee {
@@ -426,7 +426,7 @@ pub fn check_predict_command(
 
 /// Returns whether files are too large to copy for each neighbour.
 fn are_too_large_to_copy(files: &[RowFile]) -> bool {
-    let bytes = files.iter().filter_map(|file| FileVersion::read(&file.path).ok()).map(|file| file.bytes);
+    let bytes = files.iter().filter_map(|file| FileState::read(&file.path).ok()).map(|file| file.bytes);
     bytes.sum::<u64>() > LARGE
 }
 
@@ -474,7 +474,7 @@ pub(super) struct AuditedGuarantee {
     pub reasons: Vec<String>,
     /// The break that the spec declares; null if it declares none.
     pub announced: Option<String>,
-    /// True if it is broken and not declared, or declared and not broken.
+    /// True for a break that is not declared, or a declared break that was not found.
     pub fails: bool,
 }
 
@@ -498,7 +498,7 @@ pub(super) struct AttackedSamples {
     pub columns: Vec<String>,
     /// Columns with numbers that differ only beyond double precision; such numbers are read as equal.
     pub cut: Vec<String>,
-    /// The number of outputs in each.
+    /// The number of outputs in each file.
     pub rows: [usize; 2],
     /// The claimed epsilon.
     pub epsilon: f64,

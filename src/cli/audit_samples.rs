@@ -27,7 +27,7 @@ pub struct SampleAuditArguments {
     /// The epsilon that the mechanism claims
     #[arg(long, value_name = "E", requires = "samples", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// How to read the first line of CSV files, if it has only numbers, or words that also appear below it
+    /// What the first line of the CSV files is; needed if it has only numbers, or words that also appear in later lines
     #[arg(long, value_name = "WHAT", requires = "samples")]
     first_line: Option<FirstLineChoice>,
     /// The delta that the mechanism claims; 0 for pure differential privacy
@@ -51,7 +51,7 @@ fn delta(text: &str) -> Result<f64, String> {
 }
 
 /// The cause of a leak through last bits, and its cure.
-const FLOATING_POINT_LEAK: &str = "the last bits of the outputs show which input they belong to, although the noise may be large enough: \
+const FLOATING_POINT_LEAK: &str = "the last bits of the outputs reveal which input they come from, even if the noise is large enough: \
     round the outputs to multiples of a power of two, or add integer noise to integers\n";
 
 /// Two files and a claim.
@@ -131,9 +131,8 @@ impl SampleAuditReport<'_> {
             text += &format!("{column}: numbers that differ only beyond double precision are read as equal\n");
         }
         let (found, most) = (format_four_digits(self.bounds.epsilon), format_four_digits(self.provable_epsilon()));
-        text += &format!(
-            "epsilon >= {found} at delta = {delta:?}, by {set}; this number of outputs can prove at most {most}\n"
-        );
+        let from = if set.is_empty() { String::new() } else { format!(", from the outputs with {set}") };
+        text += &format!("epsilon >= {found} at delta = {delta:?}{from}; so many outputs can prove at most {most}\n");
         text += &format!("delta >= {} at epsilon = {epsilon:?}\n", format_four_digits(self.bounds.delta));
         if self.bounds.shows_floating_point_leak() {
             text += FLOATING_POINT_LEAK;

@@ -17,9 +17,9 @@ use dpgp_run::Project;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Ranks methods by the committed tables of experiments whose spec says which number is best. Computes nothing. Outside a project it
-uses the tables shipped with dpgp, if there are no others. Methods within two standard errors of the best are level with it and marked
-with =, because another run may change their order. Methods without a guarantee are not ranked. They are shown for comparison.
+Ranks methods by the committed tables of experiments whose spec says whether high or low numbers are best. Computes nothing. Outside a
+project, it uses the tables shipped with dpgp if the results folder has none. Methods within two standard errors of the best are level
+with it and are marked with =, because another run may change their order. Methods without a guarantee are shown but not ranked.
 
 Examples:
   dpgp best --epsilon 1                    the best methods of every leaderboard
@@ -54,8 +54,8 @@ pub(super) struct RankingArguments {
     /// All methods, not only the best
     #[arg(long)]
     all: bool,
-    /// Also rank methods of your own, from a CSV file with the columns metric and value and one for each axis of the experiment (such as
-    /// method and epsilon); rows with equal labels are repetitions
+    /// Also rank methods of your own, from a CSV file with the columns metric and value and a column for each axis of the experiment (such
+    /// as method and epsilon); rows with equal labels are repeated runs, or folds if there is a column `fold`
     #[arg(long, value_name = "TABLE.csv")]
     with: Option<PathBuf>,
 }

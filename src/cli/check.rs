@@ -15,8 +15,8 @@ use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Computes everything again in a scratch folder, without touching the store or the results. A check fails if a number, a verdict or the
-outcome of a claim changed, or if the committed results are from another version of the spec. A result that does not reproduce is not a
-failure: it is committed as `differs` or `fails`.
+outcome of a claim changed, or if the committed results are from another version of the spec. A result that does not reproduce the paper
+is not a failure: the verdict `differs` or `fails` is part of the committed results.
 
 Examples:
   dpgp check smith2021/table1

@@ -11,7 +11,7 @@ use super::CliError;
 /// Formats of the findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CheckFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
     /// Annotations for GitHub Actions; also adds a table to the file GITHUB_STEP_SUMMARY.
     Github,

@@ -18,7 +18,7 @@ Prints BibTeX for the program, and for the papers and data of the named experime
 Examples:
   dpgp cite
   dpgp cite smith2021/table1 >> paper.bib
-  dpgp cite beyond/leaderboard             all data of the leaderboards
+  dpgp cite beyond/leaderboard             the data of all leaderboards
   dpgp cite --registry predictions.csv.certificate.json > deployment.yaml";
 
 /// Arguments of `dpgp cite`.
@@ -28,7 +28,7 @@ pub struct CiteArguments {
     /// Experiments, a prefix, a tag, or the path of a spec
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
-    /// Instead, print an entry for a registry of deployments, as YAML, from a certificate or a release that contains one
+    /// Instead, print a YAML entry for a registry of deployments, from a certificate or from a release that contains one
     #[arg(long, value_name = "CERTIFICATE", conflicts_with = "names")]
     registry: Option<PathBuf>,
     #[command(flatten)]

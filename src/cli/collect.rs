@@ -15,7 +15,7 @@ use dpgp_spec::is_changed_experiment;
 
 const EXAMPLES: &str = "\
 The stores of one experiment's shards must agree on spec, data, seed and numerics version. Results held in several stores must agree too.
-Writes tables for every complete experiment, and fails if one is incomplete.
+Writes tables for every complete experiment, and fails if any experiment is incomplete.
 
 Examples:
   dpgp collect node1/store node2/store        into the project's own store

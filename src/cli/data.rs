@@ -38,7 +38,7 @@ enum DataVerb {
     List(DatasetSelection),
     /// Download datasets into the cache and verify their SHA-256
     Fetch(DatasetSelection),
-    /// Hash the datasets that are present and compare with the manifest
+    /// Hash the datasets that are present and compare the digests with those in the manifest
     Verify(DatasetSelection),
     /// Write the rows of an experiment with its folds, for a method of your own. The rows are exact: keep them as private as the dataset
     Folds(FoldsArguments),
@@ -226,8 +226,8 @@ fn write_folds(arguments: &FoldsArguments, format: OutputFormat) -> Result<(), C
     let (replicates, out) =
         (count_with_noun(experiment.meta.replicates as usize, "replicate", "replicates"), out.display());
     print(&format!(
-        "wrote {rows} rows of {replicates} to {out}; predict the rows of each fold from all others of the same replicate\n\
-         {NOT_PRIVATE}\n"
+        "wrote {rows} rows of {replicates} to {out}; predict the rows of each fold from all other rows of the same \
+         replicate\n{NOT_PRIVATE}\n"
     ))
 }
 
@@ -236,7 +236,7 @@ fn outcome_text(outcome: &FileCheckOutcome) -> String {
         FileCheckOutcome::Right => "ok".to_owned(),
         FileCheckOutcome::Missing => "missing".to_owned(),
         FileCheckOutcome::Unlocked { found } => {
-            format!("present, but its expected digest is not known: {found}")
+            format!("present, but its expected digest is not known; found {found}")
         }
         FileCheckOutcome::Mismatch { expected, found } => {
             format!("MISMATCH: expected {expected}, found {found}")

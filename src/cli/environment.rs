@@ -150,9 +150,9 @@ const EXPECTED: &[ExpectedOption] = &[
         "--out",
         "give the name of the spec as the first argument: `dpgp new NAME --data FILE` writes NAME.toml",
     ),
-    expected_option("new", "--epsilon", "use `--ask`, or set it in the spec"),
-    expected_option("run", "--cell", "`run` computes all cells; use `--set epsilon=1` to keep those of one epsilon"),
-    expected_option("run", "--epsilon", "use `--set epsilon=1` to keep the cells of one epsilon, or to set it"),
+    expected_option("new", "--epsilon", "use `--ask`, or set privacy.epsilon in the spec"),
+    expected_option("run", "--cell", "`run` computes all cells; `--set epsilon=1` limits the run to one epsilon"),
+    expected_option("run", "--epsilon", "use `--set epsilon=1` or, without an epsilon axis, `--set privacy.epsilon=1`"),
 ];
 
 /// Returns whether a word is one of the arguments. Arguments need not be valid text.

@@ -61,7 +61,7 @@ pub enum CliError {
     #[error("--with needs the name of one experiment")]
     OneLeaderboard,
     /// A table of methods whose labels are those of no column that is shown.
-    #[error("{}: no row has the labels of a ranked column{}", path.display(), epsilon.map(|epsilon| format!(", at epsilon = {}", format_exact(epsilon))).unwrap_or_default())]
+    #[error("{}: no row belongs to a shown ranking{}", path.display(), epsilon.map(|epsilon| format!(", at epsilon = {}", format_exact(epsilon))).unwrap_or_default())]
     NothingAdded { path: PathBuf, epsilon: Option<f64> },
     /// An experiment without folds.
     #[error("{0} has no folds: use an experiment with task.leaderboard or task.regression")]
@@ -178,8 +178,8 @@ pub enum CliError {
     /// Predictions in place of the release that they follow from.
     #[error(
         "{} holds predictions at fixed points, which give none at other points. Predict from the release itself: for private \
-         inputs and counts, write it first with `dpgp sum SPEC FILE --release r.json`; for public inputs, together with the predictions \
-         by `dpgp predict SPEC --at GRID --out p.csv --release r.json`", .0.display()
+         inputs and counts, write the release first with `dpgp sum SPEC FILE --release r.json`; for public inputs, \
+         `dpgp predict SPEC --at GRID --out p.csv --release r.json` writes it together with the predictions", .0.display()
     )]
     FromPredictions(PathBuf),
     /// A file of rows with an unknown ending.

@@ -10,7 +10,7 @@ use dpgp_run::{Plan, RecomputeReason, StaleResults, Study};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Compares each result that is not stored with the latest stored one of the same experiment, labels and replicate.
+Compares each result that is not stored with the latest stored result of the same experiment, labels and replicate.
 
 Examples:
   dpgp explain smith2021/table1

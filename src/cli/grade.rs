@@ -21,11 +21,11 @@ The table has the columns `metric` and `value` and one for each axis, like table
 each row is one run. Otherwise `interval_low` and `interval_high` are the interval that contains the result of another run with
 probability 0.95, or else `spread`, `spread_kind` (sd-replicates) and `repeats` state how much runs vary. With neither, or with a spread
 of another kind (sd-folds, standard-error), a number is not graded and is not used for claims. The exception is a number for which our
-results have no spread: it is not random, and is compared exactly as printed. Rows that match no cell, such as those of a method of
+results have no spread: it is the same in every run, and is compared as it is. Rows that match no cell, such as those of a method of
 your own, get no verdict; `--rows` shows them beside our numbers and the published ones. The command computes nothing.
 
-The experiment can be from any paper: a TOML file with [experiment], [published] and [[claim]], and no task. `dpgp new --from-table`
-writes one.
+The experiment can be that of any paper, as a TOML file with [experiment], [published] and [[claim]] but no task. `dpgp new --from-table`
+writes such a file.
 
 Exit code 1 means that a number differs or a claim fails.
 
@@ -63,7 +63,7 @@ pub struct GradeArguments {
 /// Formats of verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GradeFormat {
-    /// For a terminal.
+    /// Text for a terminal.
     Text,
     /// Markdown, for a review.
     Md,
@@ -121,7 +121,7 @@ fn cells(number: &GradedNumber) -> Vec<String> {
 fn grading_notes(result: &TableGrade) -> Vec<String> {
     let others = [
         (result.unknown_rows, "row matches no cell of the experiment", "rows match no cell of the experiment"),
-        (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
+        (result.missing_numbers, "printed number has no row in the table", "printed numbers have no row in the table"),
         (result.missing_claims, "claim needs rows that the table lacks", "claims need rows that the table lacks"),
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
@@ -189,7 +189,7 @@ fn ratio_range_text(result: &TableGrade) -> Option<String> {
     let mut ratios: Vec<f64> = printed.map(|number| number.value / number.published).collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);
-    Some(format!("table / published: {} to {}", format_four_digits(*least), format_four_digits(*most)))
+    Some(format!("ratio of theirs to published: {} to {}", format_four_digits(*least), format_four_digits(*most)))
 }
 
 /// Counts the numbers that are not judged, by reason.

@@ -20,9 +20,9 @@ use dpgp_run::{Project, RunError, StateFolder, create_watcher, load_fingerprinte
 
 const EXAMPLES: &str = "\
 A ledger records the releases from a set of rows. dpgp finds a ledger by the contents of its rows (whatever their file is called) or by
-its own path. `show` prints its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
+the ledger's path. `show` prints its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
 linked to the earlier ones, the ledger as a whole is sealed with the key in the state folder, and no earlier copy was restored. Without a
-name, both use all ledgers known to the state folder (DPGP_STATE).
+name, both commands use all ledgers known to the state folder (DPGP_STATE).
 
 `verify` alone cannot detect that an earlier copy of the whole state folder was restored. `verify --released` finds the
 releases that are missing from such a copy, because each release names its entry.
@@ -76,7 +76,7 @@ impl LedgerAction {
 pub struct LedgerVerifyArguments {
     #[command(flatten)]
     ledgers: LedgerSelection,
-    /// Check that these releases are in one of the ledgers: certificates, or files written by `dpgp sum --release`
+    /// Check that one of the ledgers has the release of each file: a certificate, or a file written by `dpgp sum --release`
     #[arg(long, value_name = "CERTIFICATE", num_args = 1..)]
     released: Vec<PathBuf>,
 }
@@ -87,7 +87,7 @@ pub struct LedgerSelection {
     /// Ledger files or specs [default: all known ledgers]
     #[arg(value_name = "FILE")]
     names: Vec<String>,
-    /// Report epsilon at this delta [default: that of the budget, else of the last release]
+    /// Report epsilon at this delta [default: that of the budget, else that of the last release]
     #[arg(long, value_name = "D", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     #[command(flatten)]
@@ -144,11 +144,11 @@ fn released_text(one: &ReleaseLookup<'_>) -> String {
     let path = one.path.display();
     match &one.entered {
         ReleasePosition::At { ledger, number } => {
-            format!("{path}: release {number} of {}\n", ledger.display())
+            format!("{path}: release {number} in {}\n", ledger.display())
         }
         ReleasePosition::Nowhere => format!(
-            "{path}: NOT IN any of these ledgers: an earlier copy was restored and its later charges are lost, or the release was \
-             charged to another ledger\n"
+            "{path}: NOT IN any of these ledgers: an earlier copy of its ledger was restored, so later charges are lost, or the \
+             release was charged to another ledger\n"
         ),
         ReleasePosition::Unnamed => {
             format!("{path}: not checked: it was made without a ledger, or before releases had an id\n")
@@ -224,15 +224,15 @@ fn ledger_text(one: &ListedLedger, delta: Option<f64>) -> String {
     // Where something is not counted, no bound is known.
     let risk = account.open.is_none().then(|| {
         let alternatives = "two datasets that are neighbours for every release";
-        format!("After all of them: {}\n", AttackRisk::of_gaussian(account.mu).describe_risk(alternatives))
+        format!("After all these releases: {}\n", AttackRisk::of_gaussian(account.mu).describe_risk(alternatives))
     });
     let (spent, risk) = (account_text(&account, reporting_delta(ledger, delta)), risk.unwrap_or_default());
     format!("{path}: {spent}{note}\n{table}{risk}\n")
 }
 
 /// A note about ledgers of version 1.
-const OLD: &str = "; version 1 has no seal, so changes go undetected: the next release that names this ledger and its budget \
-                   upgrades it and keeps the old file beside it";
+const OLD: &str = "; a ledger of version 1 has no seal, so changes go undetected; the next release that names this ledger \
+                   and its budget upgrades the ledger and keeps the old file beside the new one";
 
 fn row(entry: &LedgerEntry) -> Vec<String> {
     let LedgerEntry { number, time, spec, target, epsilon, delta, mu, .. } = entry;

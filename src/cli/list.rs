@@ -46,7 +46,7 @@ pub fn list(arguments: &ListArguments, format: OutputFormat) -> Result<(), CliEr
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_lowercase()).collect();
     experiments.retain(|experiment| matches_words(experiment, &words));
     if experiments.is_empty() && failures.is_empty() && format == OutputFormat::Text {
-        print("no experiment has all these words; use `dpgp list` to see all\n")?;
+        print("no experiment has all these words; use `dpgp list` to see all experiments\n")?;
     } else if format == OutputFormat::Json {
         let listed = experiments.iter().map(|experiment| describe_experiment(experiment, &project));
         print_json(&json!(listed.collect::<Vec<_>>()))?;

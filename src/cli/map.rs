@@ -21,7 +21,7 @@ name, are drawn in their true proportions.
 The map is drawn only from the file and the certificate beside it, so it costs no privacy. The caption states the guarantee if there
 is a valid certificate. Otherwise it says that nothing is claimed.
 
-FILE ends in .svg (a drawing), .html (a page with the numbers of each cell and a table, which needs no network) or .geojson (cells
+FILE ends in .svg (a drawing), .html (a page that needs no network, with a table and the numbers of each cell) or .geojson (cells
 by longitude and latitude, for map software).
 
 Examples:
@@ -66,10 +66,10 @@ pub(super) struct MapOptionArguments {
     /// Map only the points with this value of an input; repeat to fix several inputs
     #[arg(long, value_name = "INPUT=VALUE", requires = "map")]
     slice: Vec<MapSlice>,
-    /// Also hatch cells whose noise_sd is above this [default: hatch only cells with less than half of the variance explained]
+    /// Also hatch cells whose noise_sd is above this number [default: hatch only cells with less than half of the variance explained]
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
-    /// Bounds of the colour scale, or of the axis of numbers, so that maps can be compared; numbers beyond a bound are drawn at the bound
+    /// Bounds of the colour scale or of the value axis, so that maps can be compared; numbers beyond a bound are drawn at the bound
     /// [default: the range of the map]
     #[arg(long, value_name = "LOW..HIGH", requires = "map", allow_hyphen_values = true)]
     scale: Option<MapScale>,

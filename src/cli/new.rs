@@ -23,9 +23,9 @@ use dpgp_run::{DataLocations, Project};
 use dpgp_spec::strip_paper_content;
 
 const EXAMPLES: &str = "\
-Without --data or --from, the spec runs as is on a few example rows, and its comments say what to change. With --data it names
-the columns of the file and leaves public bounds and lengthscales for you to fill in. Do not read them off the data.
-A comment shows the key that drops rows with missing cells. The command does not report whether the file has such rows.
+Without --data or --from, the spec runs as is on a few example rows, and its comments say what to change. With --data, the spec names
+the columns of the file and leaves public bounds and lengthscales for you to fill in. Do not read these numbers off the data.
+A comment in the spec shows the key that drops rows with missing cells. The command does not report whether the file has such rows.
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml
@@ -35,7 +35,7 @@ Examples:
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
   dpgp new --data energy.csv --target kwh --inputs day,temperature    default: predict the last numeric column from all others
-  dpgp new --data energy.csv --ask            asks for bounds, lengthscales, epsilon and who has several rows
+  dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon, and whether a person can have several rows
   dpgp new --data visits.csv --person patient --rows-per-person 5   protects all visits of a patient; at most 5 are used
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, whichever all rows use
@@ -81,10 +81,10 @@ pub struct NewArguments {
     /// Copy the settings of a shipped experiment, without the paper's numbers and claims
     #[arg(long, value_name = "EXPERIMENT", conflicts_with = "data")]
     from: Option<String>,
-    /// Write a spec that runs a program of your own, in any language, and a short program in Python to start from
+    /// Write a spec that runs a program of your own in any language, and a short Python program to start from
     #[arg(long, requires = "name", conflicts_with_all = ["data", "from"])]
     command: bool,
-    /// Write a spec with the numbers published in a paper, from a CSV file that they were copied into
+    /// Write a spec with the numbers published in a paper, which you have copied into this CSV file
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["data", "from", "command"])]
     from_table: Option<PathBuf>,
     /// The columns of the table that hold the numbers published in the paper [default: the column `value`, with the metric named in
@@ -112,8 +112,8 @@ pub struct NewArguments {
     /// Count rows by their inputs, instead of predicting a target
     #[arg(long, requires = "data", conflicts_with_all = ["target", "private_inputs"])]
     count: bool,
-    /// With --count: the categories of a column of text, a public list that you do not read from the rows: NAME=A,B,C. Each gets a count,
-    /// and rows with any other value are not counted. Repeat it for several columns
+    /// With --count: NAME=A,B,C, a text column and a public list of its categories, not read off the rows. Each category gets a count, and
+    /// rows with any other value are not counted. Repeat the option for several columns
     #[arg(long, value_name = "NAME=LIST", requires = "count", value_parser = column_categories)]
     categories: Vec<(String, Vec<String>)>,
     /// With --count: the number of bins of each numeric input, separated by commas [default: 64 for one input, 48 each for two]
@@ -123,7 +123,7 @@ pub struct NewArguments {
     /// means of the same rows only with replace-one
     #[arg(long, value_name = "RELATION", requires = "count", default_value = "add-remove")]
     relation: RelationArgument,
-    /// Write a spec that releases private bounds of the target, for a tenth of the budget or less; the release protects whole records
+    /// Write a spec that releases private bounds of the target, for at most a tenth of the budget; the release protects whole records
     #[arg(long, requires_all = ["data", "target"], conflicts_with_all = ["count", "private_inputs", "inputs", "ask"])]
     private_bounds: bool,
     /// Take the bounds of the target from released counts, and subtract what the counts cost from the budget
@@ -303,9 +303,9 @@ fn is_filled_in(spec: &str) -> bool {
 }
 
 /// What a user must know before the first release.
-const SHARED_BUDGET: &str = "the budget is shared by all releases from these rows and cannot be changed later: choose a larger one \
+const SHARED_BUDGET: &str = "the budget is shared by all releases from these rows and cannot be changed later: choose a larger budget \
     to leave room for others, or release several answers at once with --together; releases that protect different things (targets, whole records, \
-    added rows) cannot share one";
+    added rows) cannot share a budget";
 
 /// Writes a spec for a program, and the program. Neither may exist.
 fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError> {

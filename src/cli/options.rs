@@ -29,9 +29,9 @@ pub(super) fn add_option_conflicts(arg: Arg, options: &[&str], others: &'static 
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// For scripts.
+    /// JSON, for scripts.
     Json,
 }
 
@@ -230,7 +230,7 @@ pub struct ReleaseLedgerArguments {
     /// Limit on the combined delta of all releases
     #[arg(long, value_name = "D", requires = "budget_epsilon", allow_negative_numbers = true)]
     budget_delta: Option<f64>,
-    /// Use a separate ledger: these rows only look like rows of earlier data; they belong to other people
+    /// Use a separate ledger: these rows only look like rows of earlier data, but belong to other people
     #[arg(long)]
     other_people: bool,
 }

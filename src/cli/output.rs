@@ -15,12 +15,12 @@ use dpgp_report::{ClaimOutcome, ClaimOutcomeKind, TableGrade};
 use dpgp_run::{ClippedCounts, StaleResults};
 use dpgp_spec::ClaimOwner;
 
-/// Prints a text for people.
+/// Prints human-readable text.
 pub fn print(text: &str) -> Result<(), CliError> {
     print_bytes(&escape_hidden_text(text))
 }
 
-/// Prints a text for another program unchanged. On a terminal, escapes hidden characters for people.
+/// Prints text for another program unchanged. On a terminal, escapes hidden characters.
 pub fn print_data(text: &str) -> Result<(), CliError> {
     if std::io::stdout().is_terminal() { print(text) } else { print_bytes(text) }
 }
@@ -149,7 +149,7 @@ pub(super) struct ShownAxis {
     pub labels: Vec<String>,
 }
 
-/// An experiment run by `dpgp run`: one value, or a list of them for several experiments.
+/// An experiment run by `dpgp run`. For several experiments, the output is a list of such objects.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ExperimentRunOutput {
     /// Its name.
@@ -162,13 +162,13 @@ pub(super) struct ExperimentRunOutput {
     pub rows: Vec<RunRow>,
     /// The outcomes of its claims.
     pub claims: Vec<RunClaim>,
-    /// Results that were stored already.
+    /// The number of results that were stored already.
     pub stored_before: usize,
-    /// Blocks of cells that were computed.
+    /// The number of blocks of cells that were computed.
     pub computed_blocks: usize,
-    /// The number of targets outside the public bounds. These counts are exact: do not publish them.
+    /// The numbers of targets outside the public bounds. These counts are exact: do not publish them.
     pub clipped_targets_not_private: Vec<ClippedCounts>,
-    /// Cells that failed.
+    /// The number of cells that failed.
     pub failed_cells: usize,
     /// A note that the numbers are not private, if they are computed from the user's own rows.
     pub not_private: Option<&'static str>,
@@ -185,13 +185,13 @@ pub(super) struct RunRow {
     pub metric: String,
     /// Its mean over folds and replicates; null if it is undefined.
     pub value: Option<f64>,
-    /// The reason why it is undefined.
+    /// The reason why the value is undefined.
     pub undefined: Option<String>,
-    /// Its standard deviation over them.
+    /// Its standard deviation over folds or replicates.
     pub spread: Option<f64>,
-    /// The verdict on the number beside it; empty if there is none.
+    /// The verdict on the paper's number; empty if there is none.
     pub verdict: &'static str,
-    /// An upper bound on the distance of the noise from the least possible.
+    /// An upper bound on how far the noise is above the least possible.
     pub gap: Option<f64>,
     /// The number in the paper.
     pub published: Option<f64>,
@@ -233,9 +233,9 @@ pub(super) struct ShardRunOutput {
     pub experiment: String,
     /// The shard, such as `2/8`.
     pub shard: String,
-    /// Blocks of cells that were computed.
+    /// The number of blocks of cells that were computed.
     pub computed_blocks: usize,
-    /// The folder where they are stored.
+    /// The folder where their results are stored.
     pub store: String,
 }
 
@@ -255,9 +255,9 @@ pub(super) struct TableOutput {
 /// One table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PivotTableOutput {
-    /// The labels on the other axes.
+    /// Its labels on the axes that are neither rows nor columns.
     pub title: String,
-    /// The headings, then the rows, cell by cell.
+    /// The headings, then the rows, each as a list of cells.
     pub lines: Vec<Vec<String>>,
 }
 
@@ -279,7 +279,7 @@ pub(super) struct NewSpec {
     pub target: Option<String>,
     /// The columns to predict from.
     pub inputs: Option<Vec<String>>,
-    /// The columns that are left out, with the reason, one line each.
+    /// A line for each column that is left out, with the reason.
     pub left_out: Option<Vec<String>>,
 }
 
@@ -319,7 +319,7 @@ pub(super) struct ListedDataset {
     pub citation: String,
     /// Its source.
     pub source: String,
-    /// Its files, below the cache.
+    /// The paths of its files in the cache.
     pub files: Vec<String>,
 }
 
@@ -354,7 +354,7 @@ pub(super) struct ComparedRow {
     pub experiment: String,
     /// The cell and the metric.
     pub row: String,
-    /// The value on the first side; empty if it has no such row.
+    /// The value on the first side; empty if that side lacks the row.
     pub before: String,
     /// The value on the second side.
     pub after: String,
@@ -365,7 +365,7 @@ pub(super) struct ComparedRow {
 /// A column that differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ChangedColumn {
-    /// Its name; null if one side has no such row.
+    /// The name of the column; null if one side lacks the whole row.
     pub column: Option<String>,
     /// The text on the first side.
     pub before: String,
@@ -404,7 +404,7 @@ pub(super) struct GeneratedRows {
     pub columns: Vec<&'static str>,
 }
 
-/// The output of `dpgp emit` without a file.
+/// The output of `dpgp emit` without `--out`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EmittedText {
     /// The job description.
@@ -439,9 +439,9 @@ pub(super) struct FetchedDataset {
 pub(super) struct WrittenFolds {
     /// The file.
     pub written: PathBuf,
-    /// Its rows.
+    /// The number of rows.
     pub rows: usize,
-    /// The replicates that they belong to.
+    /// The number of replicates.
     pub replicates: u32,
 }
 

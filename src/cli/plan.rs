@@ -15,7 +15,7 @@ use dpgp_run::{Shard, Study};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Times are estimated from earlier results of the same experiment, else from those of the machine that computed the shipped results.
+Times are estimated from earlier results of the same experiment, else from the times that the shipped results took to compute.
 
 Examples:
   dpgp plan --all                 one line per experiment
@@ -75,7 +75,7 @@ pub(super) fn print_plan(
     }
     let headings = ["experiment", "cells", "results", "stored", "blocks to compute", "time", "data"];
     let total: f64 = forecasts.iter().filter_map(|forecast| forecast.seconds).sum();
-    let total = if forecasts.len() > 1 { format!("all together: {}\n", duration(total)) } else { String::new() };
+    let total = if forecasts.len() > 1 { format!("total time: {}\n", duration(total)) } else { String::new() };
     print(&format!("{}{total}", plain_table(&headings, forecasts.iter().map(RunForecast::row))))
 }
 

@@ -38,15 +38,15 @@ use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 The model in the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
-runs give the same numbers. Each run is a separate release, and their privacy losses add up. A ledger records each release before
-its predictions are written. dpgp finds the ledger by the contents of the rows, not by the name of the file. It is in the state folder
-(DPGP_STATE) unless --ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
+runs give the same numbers. Each run is a separate release, and the privacy losses of all runs add up. A ledger records each release before
+its predictions are written. dpgp finds the ledger by the contents of the rows, not by the name of the file. The ledger is in the state
+folder (DPGP_STATE) unless --ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
 
 A row with a required cell missing is an error, unless the spec has data.missing = \"drop\". With that setting, rows with a missing
 input are left out. Rows with a missing target are also left out if whole records are private. The number of rows left out is not
 reported.
 
-FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function).
+FILE.csv holds the inputs of the points, private_mean, gp_sd, noise_sd, low, high (95 % interval of the function).
 FILE.csv.certificate.json states the guarantee and its limits. FILE.parquet has the same columns, and FILE.json a list of records.
 
 Examples:
@@ -88,11 +88,11 @@ pub struct PredictArguments {
     pub(super) specs: Vec<String>,
     #[command(flatten)]
     pub(super) points: PointsArguments,
-    /// Release the answers of all SPECs, or of all cells of one, in one charge. The epsilon and delta that all of them state
-    /// then cover all answers jointly. --out names a folder
+    /// Release the answers of all SPECs, or of all cells of one SPEC, in one charge. All must state the same epsilon and delta,
+    /// which then cover all answers jointly. --out names a folder
     #[arg(long, conflicts_with_all = ["from", "release", "allow_caveats", "for_holder", "no_ledger"])]
     together: bool,
-    /// With --together: the weight of the answer NAME when the budget is split (in mu^2, which is additive); repeat for each
+    /// With --together: the weight of the answer NAME when the budget is split (in mu^2, which is additive); repeat for each answer
     /// [default: 1]
     #[arg(long, value_name = "NAME=WEIGHT", requires = "together")]
     pub(super) share: Vec<AnswerWeight>,
@@ -349,11 +349,11 @@ pub(super) struct PointsArguments {
     /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
     #[arg(long, value_name = "GRID")]
     pub at: Option<PathBuf>,
-    /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or for each input
+    /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or, for each input,
     /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS")]
     grid: Option<GridChoice>,
-    /// For counts read with --from: estimate the count in each polygon of this public GeoJSON file, in the units of the inputs
+    /// For counts read with --from: estimate the count in each polygon of this public GeoJSON file (in the units of the inputs)
     #[arg(long, value_name = "GEOJSON", requires = "from")]
     areas: Option<PathBuf>,
     /// With --areas: the property that names an area [default: the id of its feature, else its number]

@@ -25,7 +25,7 @@ const USUAL_EPSILONS: [f64; 7] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
 /// Options of a preview.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PreviewArguments {
-    /// Release nothing; print the expected error at each epsilon under the model, from public facts only
+    /// Release nothing; print the error that the model expects at each epsilon, from public facts only
     #[arg(long, conflicts_with_all = ["out", "sign"])]
     pub preview: bool,
     /// Epsilons to preview [default: 0.1, 0.2, 0.5, 1, 2, 5, 10 and that of the spec]
@@ -121,7 +121,7 @@ fn preview_counts(
         arguments.epsilons.iter().map(|&epsilon| vec![format_exact(epsilon.get()), format_four_digits(sd(epsilon))]);
     let table = plain_table(&["epsilon", "noise of each count"], rows);
     let about = wrap_prose(
-        "noise of each count: its standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
+        "noise of each count: as a standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
          no row was used, and nothing was charged\n",
     );
     print(&format!("{table}{about}{}", wanted_epsilon(wanted)))
@@ -173,14 +173,14 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
     let boxes = previewed.iter().filter(|over| **over == PreviewScope::Box).count();
     let over = match boxes {
         0 => "the points",
-        all if all == previewed.len() => "the whole box, with rows spread over it, not over the points",
-        _ => "the points (for moments: over the whole box, with rows spread over it)",
+        all if all == previewed.len() => "the whole box of the inputs, not the points",
+        _ => "the points (for moments, over the whole box of the inputs)",
     };
     let level = match boxes {
         0 => "",
         _ => {
             "nothing is released: the prior alone; for moments, this includes an unknown common level of the targets, with a standard \
-              deviation of a quarter of the width of their bounds\n"
+              deviation of a quarter of the width of their bounds\nwhole box: rows are assumed to be spread over it\n"
         }
     };
     format!(
@@ -188,8 +188,8 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
          the function varies less than the variance says, or faster than the lengthscales say\n\
          expected error: its square is the sum of the squares of two parts: the error from the noise, which a larger epsilon reduces, and \
          the error left at infinite epsilon, because the rows do not determine the function\n\
-         error of a private mean: the error of one prediction for all points, the mean of all targets with noise for the same guarantee\n\
-         {level}no target was used, and nothing was charged\n"
+         error of a private mean: the error if every point is predicted by the same number: the mean of all targets, with the noise that \
+         the same guarantee needs\n{level}no target was used, and nothing was charged\n"
     )
 }
 
@@ -224,14 +224,14 @@ pub(super) fn no_benefit_warning(preview: &ReleasePreview, setting: &str) -> Str
     let mut text = String::new();
     if !worse.is_empty() {
         text.push_str(&format!(
-            "warning: {setting}no better than a private mean of all targets at epsilon = {}; use more rows, a longer lengthscale or \
-             tighter bounds\n",
+            "warning: {setting}predictions are no better than a private mean of all targets at epsilon = {}; use more rows, a longer \
+             lengthscale or tighter bounds\n",
             worse.join(", ")
         ));
     }
     if !hatched.is_empty() {
         text.push_str(&format!(
-            "warning: {setting}more than half of the variance would be left at epsilon = {}, so most of a map would be hatched\n",
+            "warning: {setting}more than half of the variance would be unexplained at epsilon = {}, so most of a map would be hatched\n",
             hatched.join(", ")
         ));
     }
@@ -242,7 +242,7 @@ pub(super) fn no_benefit_warning(preview: &ReleasePreview, setting: &str) -> Str
 fn weight_optimality_note(preview: &ReleasePreview) -> String {
     let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
     let Some(least) = shares.reduce(f64::min) else { return String::new() };
-    format!("what is released is within {} % of the best possible choice\n", 100.0 - (100.0 * least).floor())
+    format!("other weights of the moments would lower these errors by at most {} %\n", 100.0 - (100.0 * least).floor())
 }
 
 /// Makes a row without an epsilon.

@@ -9,7 +9,7 @@ use dpgp_fs::append_suffix;
 use dpgp_release::{CERTIFICATE_ENDING, PublishedNoise, PublishedNumbers};
 
 /// What is known of the privacy of all that is computed from them.
-pub(super) const PUBLISHERS_GUARANTEE: &str = "that of their publisher";
+pub(super) const PUBLISHERS_GUARANTEE: &str = "the guarantee of the publisher";
 
 /// Options of numbers that others published with noise.
 #[derive(Debug, Args)]

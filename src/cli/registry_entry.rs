@@ -60,7 +60,7 @@ impl RegistryEntry {
         })
     }
 
-    /// The entry as YAML. Every value is JSON, which YAML contains.
+    /// The entry as YAML. Every value is written as JSON, which is a subset of YAML.
     pub fn yaml(&self) -> String {
         let mut text =
             "# For a registry of deployments: fill in the empty fields, including the reason for this epsilon.\n"

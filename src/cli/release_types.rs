@@ -38,7 +38,7 @@ pub(super) struct PredictFileOutput {
 pub(super) struct CertificateFile {
     /// The guarantee, in words.
     guarantee: String,
-    /// The neighbouring datasets of the guarantee.
+    /// Which datasets are neighbours under the guarantee.
     neighbours: String,
     /// The claimed epsilon.
     epsilon: Option<f64>,
@@ -65,13 +65,13 @@ pub(super) struct CertificateFile {
     together: Option<Value>,
     /// Warnings for readers.
     warnings: Vec<String>,
-    /// The guarantee for a target that changes by more.
+    /// The guarantee for a target that changes by the whole width of its bounds, if the protected change is smaller; else null.
     whole_width: Option<Value>,
     /// The guarantee in the form that the program computes with.
     certificate: Value,
     /// The meaning of each column of the file.
     columns: BTreeMap<String, String>,
-    /// The limits of the intervals of a release of moments; null for other mechanisms.
+    /// What the intervals of a release of moments rely on; null for other mechanisms.
     intervals: Option<String>,
     /// The bounds that targets were clipped to, from lowest to highest; missing if they were not clipped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,12 +82,12 @@ pub(super) struct CertificateFile {
     target: String,
     /// The digest of the file of predictions.
     predictions_sha256: String,
-    /// The digest of the combinations of targets that the predictions follow from; missing unless the model is averaged.
+    /// The digest of the combinations of targets from which the predictions are computed; missing unless the model is averaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     combinations_sha256: Option<String>,
     /// The digest of the spec; null if it contains rows.
     spec_sha256: Option<String>,
-    /// The settings of the spec that `--set` changed; missing without any.
+    /// The settings of the spec that `--set` changed; missing if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<String>,
     /// The program and its version.
@@ -99,9 +99,9 @@ pub(super) struct CertificateFile {
 /// The output of `dpgp verify`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VerifiedCertificate {
-    /// The claim.
+    /// The claimed guarantee.
     pub guarantee: String,
-    /// The program that made it.
+    /// The program that made the release.
     pub program: Option<String>,
     /// The checks, in order.
     pub checks: Vec<VerifiedCheck>,
@@ -125,7 +125,7 @@ pub(super) struct VerifiedCheck {
 /// The output of `dpgp sum`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SummedRows {
-    /// Numbers of the sums.
+    /// Facts about the sums.
     #[serde(flatten)]
     pub facts: SumsFacts,
     /// The file of exact sums.
@@ -186,7 +186,7 @@ pub(super) struct LedgerOutput {
 pub(super) struct AccountOutput {
     /// The number of releases.
     releases: usize,
-    /// The parameter of Gaussian differential privacy of all of them.
+    /// The joint parameter of Gaussian differential privacy.
     mu: Option<f64>,
     /// Their epsilon at `delta`.
     epsilon: Option<f64>,
@@ -206,7 +206,7 @@ pub(super) struct AccountOutput {
 #[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct LedgerEntryOutput {
-    /// Its number, from 1.
+    /// Its number, counted from 1.
     number: u64,
     /// When it was made.
     time: String,
@@ -238,7 +238,7 @@ pub(super) struct ReleaseLookupOutput {
     state: String,
     /// The ledger that contains it.
     ledger: Option<PathBuf>,
-    /// Its number there.
+    /// Its number in that ledger.
     number: Option<u64>,
 }
 
@@ -257,12 +257,12 @@ pub(super) enum VerifiedLedgerOutput {
 pub(super) struct PreviewOutput {
     /// The expected errors; none for counts.
     pub preview: Option<ReleasePreview>,
-    /// The noise of each count by epsilon; empty for other releases.
+    /// The noise of each count by epsilon; missing for other releases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub count_noise: Vec<CountNoise>,
     /// The wanted error, in units of the target.
     pub wanted: Option<f64>,
-    /// The smallest epsilon that reaches it.
+    /// The smallest epsilon that reaches the wanted error.
     pub epsilon: Option<f64>,
     /// The figure that was drawn.
     pub figure: Option<PathBuf>,
@@ -287,7 +287,7 @@ pub(super) struct TradeoffOutput {
 /// The expected errors of one setting.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SettingTradeoff {
-    /// Its values on the axes on which settings differ.
+    /// Its label on each axis on which the settings differ.
     pub labels: BTreeMap<String, String>,
     /// The expected errors.
     pub preview: ReleasePreview,

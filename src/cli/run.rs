@@ -51,8 +51,8 @@ Examples:
 pub struct RunArguments {
     #[command(flatten)]
     selection: ExperimentSelection,
-    /// Change a setting by its path, or an axis by its name; several values define an axis. Does not change the spec or its
-    /// results: results go to NAME/changed/
+    /// Change a setting by its path, or an axis by its name; several values define an axis. The spec and its own results
+    /// stay as they are: the results of the run go to NAME/changed/
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with_all = ["quick", "all", "shard"])]
     set: Vec<SpecChange>,
     /// Use this seed instead of the spec's; without --results, results go to NAME/changed/seed-S

@@ -156,7 +156,7 @@ impl ExperimentOverview<'_> {
             None => "not run".to_owned(),
             Some(committed) if committed.is_stale(self.experiment) => "from another version of the spec".to_owned(),
             Some(committed) => {
-                committed.agreement_summary().unwrap_or_else(|| "nothing to compare them with".to_owned())
+                committed.agreement_summary().unwrap_or_else(|| "no other numbers to compare with".to_owned())
             }
         }
     }

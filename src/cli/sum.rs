@@ -45,7 +45,7 @@ left out is not reported.
 
 Sums are the same to the last bit for any number of threads or shards. They are exact, and as sensitive as the rows: only their owner
 can read the file, and only --for-holder prints counts of rows. Share only the file that --release writes. A ledger records the
-release. dpgp finds it by its rows, whichever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
+release. dpgp finds the ledger by its rows, whichever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
 existing file, and a release that fails leaves no file.
 
 Examples:

@@ -50,7 +50,7 @@ pub struct TradeoffArguments {
     /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
     #[arg(long, value_name = "GRID", conflicts_with = "grid")]
     at: Option<PathBuf>,
-    /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or for each input
+    /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or, for each input,
     /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS", default_value = "auto")]
     grid: GridChoice,
@@ -176,8 +176,8 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[CellTradeoff<'_>]) ->
     }
     if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1 {
         warnings.push_str(
-            "note: all settings have the same expected error, because it does not depend on the \
-             settings that differ\n",
+            "note: all settings have the same expected error, because the error does not depend on \
+             the keys that differ\n",
         );
     }
     let previewed: Vec<_> = priced.iter().map(|one| one.preview.over).collect();

@@ -43,9 +43,9 @@ impl fmt::Display for AccountingCaveat {
                 write!(f, "amplification is not proved for {sampling} and {relation}")
             }
             Self::TreatedAsPoisson(sampling) => write!(f, "{sampling} is treated as Poisson sampling"),
-            Self::DoubledSensitivity => {
-                f.write_str("a replaced record is treated as one of twice the size, unproved under composition")
-            }
+            Self::DoubledSensitivity => f.write_str(
+                "a replaced record is treated as a record of twice the size, which is unproved under composition",
+            ),
         }
     }
 }
@@ -146,7 +146,7 @@ pub trait Accountant {
     }
 }
 
-/// An accountant, as specs name it.
+/// The kind of accountant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccountantKind {

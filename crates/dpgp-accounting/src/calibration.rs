@@ -100,15 +100,15 @@ fn weighted_tail(d: f64, s: f64, epsilon: f64) -> f64 {
     (-0.5 * d * d).exp() / std::f64::consts::TAU.sqrt() * series / s
 }
 
-/// How the noise of the Gaussian mechanism is set from (epsilon, delta).
+/// How the noise of the Gaussian mechanism is calibrated to (epsilon, delta).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Calibration {
-    /// `sigma = sqrt(2 ln(2/delta)) / epsilon` (Hall et al. 2013, Proposition 3). Its proof needs
-    /// `epsilon <= 1`; for larger epsilon, rely on the exact delta.
+    /// `sigma = sqrt(2 ln(2/delta)) / epsilon` (Hall et al. 2013, Proposition 3). Its proof requires `epsilon <= 1`. For
+    /// larger epsilon, rely on the exact delta.
     Classic,
-    /// `sigma = sqrt(2 ln(1.25/delta)) / epsilon` (Dwork and Roth 2014, Theorem A.1). Its proof needs `epsilon < 1`,
-    /// and covers 1 because the exact delta is continuous.
+    /// `sigma = sqrt(2 ln(1.25/delta)) / epsilon` (Dwork and Roth 2014, Theorem A.1). Its proof requires `epsilon < 1`. The
+    /// result extends to `epsilon = 1` because the exact delta is continuous in epsilon.
     Textbook,
     /// The smallest `sigma` whose exact delta, with its rounding error, is at most `delta` (Balle and Wang 2018, Algorithm 1).
     Analytic,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AccountingError;
 
-/// Which data sets are neighbours.
+/// Which datasets are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NeighbourRelation {

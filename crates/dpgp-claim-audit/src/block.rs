@@ -19,7 +19,7 @@ use std::f64::consts::TAU;
 
 use thiserror::Error;
 
-use crate::finding::{AttackContext, AuditBound, AuditCheck, AuditFinding, AuditVerdict, ROUNDING};
+use crate::finding::{AttackContext, AuditCheck, AuditFinding, AuditVerdict, ROUNDING, RecomputedBound};
 use crate::gaussian::{self, FunctionNormCache, NoiseScaling, statistic_change};
 use crate::records::check_records;
 use crate::selection::{check_exponential, check_selection};
@@ -161,15 +161,19 @@ fn check_gradients(
         let spent = AssumedPoissonAccountant(loss).delta(event, relation, claim.epsilon)?;
         let note = format!("no proof covers {} for {relation}; treated as Poisson sampling", event.sampling);
         let verdict = if spent.upper <= most { AuditVerdict::Caveat } else { AuditVerdict::NotAudited };
-        return Ok(AuditCheck { verdict, found: AuditBound::DeltaAtMost(spent.upper), note });
+        return Ok(AuditCheck { verdict, found: RecomputedBound::DeltaAtMost(spent.upper), note });
     };
     let note = format!("privacy loss distribution of {} steps, {}", event.steps, event.sampling);
     // The pair behind the lower bound is attained, so more than the claim is a break and not a loose bound.
     if spent.lower > most {
-        return Ok(AuditCheck { verdict: AuditVerdict::Broken, found: AuditBound::DeltaAtLeast(spent.lower), note });
+        return Ok(AuditCheck {
+            verdict: AuditVerdict::Broken,
+            found: RecomputedBound::DeltaAtLeast(spent.lower),
+            note,
+        });
     }
     let verdict = if spent.upper <= most { AuditVerdict::Holds } else { AuditVerdict::NotAudited };
-    Ok(AuditCheck { verdict, found: AuditBound::DeltaAtMost(spent.upper), note })
+    Ok(AuditCheck { verdict, found: RecomputedBound::DeltaAtMost(spent.upper), note })
 }
 
 /// The greatest logarithm of a ratio of densities over all outputs and all bins, each of so many records and of the scale that
@@ -187,7 +191,7 @@ fn check_laplace(statistic: BinStatistic, bins: &[(usize, f64)], change: f64, cl
         format_four_significant(epsilon)
     );
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
-    AuditCheck { verdict, found: AuditBound::EpsilonAtMost(epsilon), note }
+    AuditCheck { verdict, found: RecomputedBound::EpsilonAtMost(epsilon), note }
 }
 
 /// Displacements that are tried, in all.
@@ -331,14 +335,14 @@ fn check_moments(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
     let most = exact_delta(weights.squared_shift_bound().sqrt(), claim.epsilon);
     let found = exact_delta(weights.search_worst_squared_shift().sqrt(), claim.epsilon);
     if most <= claim.delta * (1.0 + ROUNDING) {
-        let note = format!("a search finds {}", AuditBound::DeltaAtLeast(found).text());
-        return AuditCheck { verdict: AuditVerdict::Holds, found: AuditBound::DeltaAtMost(most), note };
+        let note = format!("a search finds {}", RecomputedBound::DeltaAtLeast(found).text());
+        return AuditCheck { verdict: AuditVerdict::Holds, found: RecomputedBound::DeltaAtMost(most), note };
     }
     // Between the two bounds the audit does not know.
     let broken = found > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
     let note = format!("from pairs of records on a grid; upper bound: delta <= {}", format_four_significant(most));
-    AuditCheck { verdict, found: AuditBound::DeltaAtLeast(found), note }
+    AuditCheck { verdict, found: RecomputedBound::DeltaAtLeast(found), note }
 }
 
 /// The delta of the worst pair of records, which is found exactly.
@@ -351,7 +355,7 @@ fn check_cells(release: &AuditedCellsNoise, claim: Guarantee) -> AuditCheck {
     let most = exact_delta(largest_squared_shift(release).sqrt(), claim.epsilon);
     let holds = most <= claim.delta * (1.0 + ROUNDING);
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
-    let found = if holds { AuditBound::DeltaAtMost(most) } else { AuditBound::DeltaAtLeast(most) };
+    let found = if holds { RecomputedBound::DeltaAtMost(most) } else { RecomputedBound::DeltaAtLeast(most) };
     AuditCheck { verdict, found, note: "of the worst pair of records".to_owned() }
 }
 
@@ -397,8 +401,11 @@ mod tests {
     fn half_the_scale_is_twice_the_epsilon() {
         let check = |scale| check_laplace(BinStatistic::Mean, &[(4, scale), (8, scale)], 2.0, Guarantee::pure(1.0));
         assert_eq!(check(0.5).verdict, AuditVerdict::Holds);
-        assert_eq!(check(0.5).found, AuditBound::EpsilonAtMost(1.0));
-        assert_eq!((check(0.25).verdict, check(0.25).found), (AuditVerdict::Broken, AuditBound::EpsilonAtMost(2.0)));
+        assert_eq!(check(0.5).found, RecomputedBound::EpsilonAtMost(1.0));
+        assert_eq!(
+            (check(0.25).verdict, check(0.25).found),
+            (AuditVerdict::Broken, RecomputedBound::EpsilonAtMost(2.0))
+        );
     }
 }
 

@@ -43,7 +43,7 @@ impl AuditVerdict {
 /// from below can only break it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum AuditBound {
+pub enum RecomputedBound {
     /// The delta at the claimed epsilon, exactly.
     Delta(f64),
     /// At most this delta at the claimed epsilon.
@@ -56,13 +56,13 @@ pub enum AuditBound {
     EpsilonAtLeast(f64),
 }
 
-impl AuditBound {
+impl RecomputedBound {
     /// A few words for tables.
     ///
     /// ```
-    /// use dpgp_claim_audit::AuditBound;
-    /// assert_eq!(AuditBound::DeltaAtMost(0.0125).text(), "delta <= 0.01250");
-    /// assert_eq!(AuditBound::EpsilonAtLeast(2.5e-7).text(), "epsilon >= 2.500e-7");
+    /// use dpgp_claim_audit::RecomputedBound;
+    /// assert_eq!(RecomputedBound::DeltaAtMost(0.0125).text(), "delta <= 0.01250");
+    /// assert_eq!(RecomputedBound::EpsilonAtLeast(2.5e-7).text(), "epsilon >= 2.500e-7");
     /// ```
     pub fn text(self) -> String {
         match self {
@@ -81,7 +81,7 @@ pub struct AuditCheck {
     /// The verdict.
     pub verdict: AuditVerdict,
     /// The number that it found.
-    pub found: AuditBound,
+    pub found: RecomputedBound,
     /// How the number was found, and what it leaves out.
     pub note: String,
 }
@@ -98,7 +98,7 @@ impl AuditCheck {
         let found = exact_delta(shift, claim.epsilon);
         let holds = found <= claim.delta * (1.0 + ROUNDING);
         let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
-        Self { verdict, found: AuditBound::Delta(found), note }
+        Self { verdict, found: RecomputedBound::Delta(found), note }
     }
 }
 

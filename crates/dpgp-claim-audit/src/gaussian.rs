@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use crate::finding::{AuditBound, AuditCheck};
+use crate::finding::{AuditCheck, RecomputedBound};
 use dpgp_accounting::{Guarantee, NeighbourRelation};
 use dpgp_audit::{exact_delta, format_four_significant};
 use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_triangular_solve_norm};
@@ -159,7 +159,7 @@ pub(super) fn check_means(sd: f64, means: usize, range: f64, rows: usize, claim:
     let note =
         format!("one validation record changes {means} means by {} each", format_four_significant(range / rows as f64));
     AuditCheck {
-        found: AuditBound::DeltaAtMost(exact_delta(shift, claim.epsilon)),
+        found: RecomputedBound::DeltaAtMost(exact_delta(shift, claim.epsilon)),
         ..AuditCheck::from_shift(shift, claim, note)
     }
 }
@@ -296,7 +296,7 @@ mod tests {
         let [covered, open, flat] =
             [with(1.0), with(0.0), flat].map(|release| check_linear(&[vec![release]], scaling, CLAIM));
         assert_eq!(covered.verdict, AuditVerdict::Holds);
-        assert_eq!(open.found, AuditBound::Delta(1.0));
+        assert_eq!(open.found, RecomputedBound::Delta(1.0));
         assert_eq!(flat.verdict, AuditVerdict::Broken);
     }
 
@@ -305,7 +305,7 @@ mod tests {
         let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
         let places = [vec![release.clone()], vec![release]];
         let check = check_linear(&places, NoiseScaling { noise: 2.0, change: 1.0 }, CLAIM);
-        assert_eq!(check.found, AuditBound::Delta(exact_delta(0.5f64.sqrt(), 1.0)));
+        assert_eq!(check.found, RecomputedBound::Delta(exact_delta(0.5f64.sqrt(), 1.0)));
     }
 }
 

@@ -28,5 +28,5 @@ mod selection;
 mod shaped;
 
 pub use block::{AuditError, audit};
-pub use finding::{AttackContext, AuditBound, AuditCheck, AuditFinding, AuditVerdict};
+pub use finding::{AttackContext, AuditCheck, AuditFinding, AuditVerdict, RecomputedBound};
 pub use sampled::{FirstLine, SampledFilesError, SampledOutputs, read_sampled};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use libm::lgamma;
 
-use crate::finding::{AuditBound, AuditCheck, AuditVerdict, ROUNDING};
+use crate::finding::{AuditCheck, AuditVerdict, ROUNDING, RecomputedBound};
 use crate::gaussian::CurvatureBoundedSearch;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{MechanismOutputs, exact_delta, format_four_significant};
@@ -44,14 +44,14 @@ pub(super) fn check_records(releases: &JointSumsRelease, claim: Guarantee) -> Au
         found.labels
     );
     if most <= claim.delta * (1.0 + ROUNDING) {
-        let note = format!("a search finds {} ({pair})", AuditBound::DeltaAtLeast(least).text());
-        return AuditCheck { verdict: AuditVerdict::Holds, found: AuditBound::DeltaAtMost(most), note };
+        let note = format!("a search finds {} ({pair})", RecomputedBound::DeltaAtLeast(least).text());
+        return AuditCheck { verdict: AuditVerdict::Holds, found: RecomputedBound::DeltaAtMost(most), note };
     }
     // Between the two bounds the audit does not know.
     let broken = least > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
     let note = format!("from records with {pair}; upper bound: delta <= {}", format_four_significant(most));
-    AuditCheck { verdict, found: AuditBound::DeltaAtLeast(least), note }
+    AuditCheck { verdict, found: RecomputedBound::DeltaAtLeast(least), note }
 }
 
 /// The greatest squared shift that the norms of the covariances allow.
@@ -380,7 +380,7 @@ mod tests {
         let [enough, broken] = [40.0, 4.0].map(|sd| check_records(&sums(SumsNoise::new(sd, 1.0), 1.3), claim));
         assert_eq!(enough.verdict, AuditVerdict::Holds);
         assert_eq!(broken.verdict, AuditVerdict::Broken);
-        assert!(matches!(broken.found, AuditBound::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
+        assert!(matches!(broken.found, RecomputedBound::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
     }
 }
 

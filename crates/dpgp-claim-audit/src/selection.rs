@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use nalgebra::{DMatrix, DVector, Dyn, LU, SVD};
 use rand_pcg::Pcg64;
 
-use crate::finding::{AttackContext, AuditBound, AuditCheck, AuditVerdict, ROUNDING};
+use crate::finding::{AttackContext, AuditCheck, AuditVerdict, ROUNDING, RecomputedBound};
 use crate::records::check_records;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{MechanismOutputs, attack, format_four_significant};
@@ -51,23 +51,23 @@ pub(super) fn check_exponential(selected: &SelectionErrorFunction) -> AuditCheck
     let moved = match selected.rows {
         ..=SEARCHED => {
             format!(
-                "largest change of a sum of squares that a search found: {}",
+                "largest change of a sum of squares found by a search: {}",
                 format_four_significant(search.change_of_sum)
             )
         }
-        rows => format!("no search, because {rows} rows are too many"),
+        rows => format!("no search, because there are too many rows ({rows})"),
     };
     let told = format!(
         "sensitivity used: {}; valid upper bound: {}; {moved}",
         format_four_significant(used),
         format_four_significant(valid)
     );
-    let at_least = AuditBound::EpsilonAtLeast(search.epsilon);
+    let at_least = RecomputedBound::EpsilonAtLeast(search.epsilon);
     if search.epsilon > claimed * (1.0 + ROUNDING) {
         return AuditCheck { verdict: AuditVerdict::Broken, found: at_least, note: told };
     }
     if valid <= used * (1.0 + ROUNDING) {
-        let found = AuditBound::EpsilonAtMost(claimed * valid / used);
+        let found = RecomputedBound::EpsilonAtMost(claimed * valid / used);
         let note = format!("{told}; the attack proves epsilon >= {}", format_four_significant(search.epsilon));
         return AuditCheck { verdict: AuditVerdict::Holds, found, note };
     }
@@ -294,7 +294,7 @@ fn check_total_budget(draws: &AuditedPrivateSelection, claim: Guarantee) -> Audi
         format_four_significant(delta)
     );
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::NotAudited };
-    AuditCheck { verdict, found: AuditBound::EpsilonAtMost(spent), note }
+    AuditCheck { verdict, found: RecomputedBound::EpsilonAtMost(spent), note }
 }
 
 /// A check of a part, at the budget of one draw.
@@ -382,7 +382,11 @@ fn draw_selection(draws: &AuditedPrivateSelection, moved: bool, stream: &mut Pcg
 fn attack_check(found: f64, claim: Guarantee, what: String) -> AuditCheck {
     // The lower bound is a statement of confidence, not a proof: an epsilon above the claim is a break all the same.
     let verdict = if found > claim.epsilon { AuditVerdict::Broken } else { AuditVerdict::Holds };
-    AuditCheck { verdict, found: AuditBound::EpsilonAtLeast(found), note: format!("{what} on each of two datasets") }
+    AuditCheck {
+        verdict,
+        found: RecomputedBound::EpsilonAtLeast(found),
+        note: format!("{what} on each of two datasets"),
+    }
 }
 
 /// The widest range of a candidate, in which a record moves the most. Noise is scaled by the range, so that it is as good as

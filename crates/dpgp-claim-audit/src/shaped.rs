@@ -5,7 +5,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::finding::{AuditBound, AuditCheck, AuditVerdict, ROUNDING};
+use crate::finding::{AuditCheck, AuditVerdict, ROUNDING, RecomputedBound};
 use crate::gaussian::isotropic_squared_shift_bound;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{exact_delta, format_four_significant};
@@ -23,7 +23,7 @@ const SIDE: usize = 7;
 pub(super) fn check_shaped_noise(release: &ShapedNoiseRelease, claim: Guarantee) -> AuditCheck {
     let Some(records) = GridRecords::from_release(release) else {
         let note = "the covariance of the noise has no Cholesky factor".to_owned();
-        return AuditCheck { verdict: AuditVerdict::Broken, found: AuditBound::DeltaAtLeast(1.0), note };
+        return AuditCheck { verdict: AuditVerdict::Broken, found: RecomputedBound::DeltaAtLeast(1.0), note };
     };
     let mut worst = records.worst_shift();
     if let Some(squared) = isotropic_squared_shift_bound(release) {
@@ -32,14 +32,14 @@ pub(super) fn check_shaped_noise(release: &ShapedNoiseRelease, claim: Guarantee)
     let least = exact_delta(worst.shift, claim.epsilon);
     let most = exact_delta(worst.bound, claim.epsilon);
     if most <= claim.delta * (1.0 + ROUNDING) {
-        let note = format!("a search finds {}", AuditBound::DeltaAtLeast(least).text());
-        return AuditCheck { verdict: AuditVerdict::Holds, found: AuditBound::DeltaAtMost(most), note };
+        let note = format!("a search finds {}", RecomputedBound::DeltaAtLeast(least).text());
+        return AuditCheck { verdict: AuditVerdict::Holds, found: RecomputedBound::DeltaAtMost(most), note };
     }
     // Between the two bounds the audit does not know.
     let broken = least > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
     let note = format!("from pairs of records on a grid; upper bound: delta <= {}", format_four_significant(most));
-    AuditCheck { verdict, found: AuditBound::DeltaAtLeast(least), note }
+    AuditCheck { verdict, found: RecomputedBound::DeltaAtLeast(least), note }
 }
 
 /// What records at places of a grid add, in standard deviations of the noise, for a target at the bound.

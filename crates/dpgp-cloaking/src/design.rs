@@ -169,19 +169,19 @@ pub(super) fn ascend_from_equal_weights(
     Ok(WeightSolution { weights, gap, steps })
 }
 
-/// How the attempts are made.
+/// Several attempts with the gradient scheme, each from random weights.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomStarts {
-    /// Step length.
+    /// The step length.
     pub step: Positive,
-    /// Maximum number of steps in an attempt.
+    /// The maximum number of steps in an attempt.
     pub steps: Count,
-    /// The number of attempts, of which the one with the least log det of the covariance is used.
+    /// The number of attempts. The one with the smallest log det of the covariance is used, or the first if the map has fewer directions than predictions.
     pub attempts: Count,
-    /// Weights start uniformly at random between 0 and this.
+    /// Each weight starts at a uniformly random value between 0 and this number.
     pub below: Positive,
-    /// An attempt ends when no weight changes by as much as this.
+    /// An attempt ends after a step in which every weight changes by less than this number.
     pub still: Positive,
 }
 

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::design::RandomStarts;
 use dpgp_linalg::{LinalgError, largest_or_nan};
 
-/// How the weights are found.
+/// How the weights of the noise design are found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Solver {
-    /// Interior point, to a certified gap of about 1e-11.
+    /// An interior-point method, to a certified gap of about 1e-11.
     InteriorPoint,
     /// The published gradient scheme, for comparison.
     Gradient {
-        /// Step length.
+        /// The step length.
         step: f64,
-        /// Number of steps.
+        /// The number of steps.
         steps: usize,
     },
-    /// The gradient scheme from random weights, as the authors of the papers ran it, for comparison.
+    /// The gradient scheme started from random weights, as the papers' authors ran it, for comparison.
     GradientAttempts(RandomStarts),
 }
 
@@ -106,7 +106,7 @@ impl LeverageEvaluation {
     }
 }
 
-/// What is released when the rank rule drops directions.
+/// What is released when `rank_tolerance` drops directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DroppedDirectionRule {

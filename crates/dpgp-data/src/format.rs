@@ -21,18 +21,18 @@ pub enum DatasetFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CsvFormat {
-    /// What stands between two cells.
+    /// The separator between cells.
     #[schemars(with = "String")]
     pub separator: Separator,
-    /// Whether the first line names the columns. Without a header, `columns` must.
+    /// Whether the first line names the columns. If not, `columns` must name them.
     pub header: bool,
-    /// The names of the columns. With a header they must agree with it; empty takes them from the header.
+    /// The names of the columns. They must agree with the header if there is one. An empty list takes them from the header.
     pub columns: Vec<String>,
-    /// Lines that start with this are not data.
+    /// Lines that start with this text are comments, not data.
     pub comment: Option<String>,
-    /// Lines to drop before the header or the first row, comments and blank lines apart.
+    /// The number of lines to skip before the header or the first row, not counting comments and blank lines.
     pub skip: usize,
-    /// What each column measures, for people to read.
+    /// What each column measures, as human-readable text.
     pub units: BTreeMap<String, String>,
 }
 
@@ -49,7 +49,7 @@ impl Default for CsvFormat {
     }
 }
 
-/// What stands between two cells.
+/// The separator between cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Separator {

@@ -26,20 +26,20 @@ pub struct DatasetManifest {
     datasets: BTreeMap<String, Dataset>,
 }
 
-/// A dataset: a few files of one origin.
+/// A dataset: a few files from one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dataset {
     /// Its name, as specs and the command line use it.
     pub name: String,
-    /// What it is, in a line.
+    /// A one-line description of the dataset.
     pub title: String,
-    /// Under what terms it may be used.
+    /// The terms under which the dataset may be used.
     pub licence: String,
-    /// Whom to cite.
+    /// The work to cite.
     pub citation: String,
     /// Where the data come from: a page, or an archive that holds them.
     pub source: String,
-    /// What a user should know of it.
+    /// What users should know about the dataset.
     pub notes: Vec<String>,
     /// Its files; at least one.
     pub files: Vec<DataFile>,
@@ -54,7 +54,7 @@ pub struct DataFile {
     pub expected: ExpectedContents,
     /// Where it can be had, in order of preference.
     pub urls: Vec<String>,
-    /// Whether it stands in the project's own data folder.
+    /// Whether the file is in the project's own data folder.
     pub bundled: bool,
     /// Its layout.
     pub format: DatasetFormat,
@@ -112,52 +112,52 @@ impl DatasetManifest {
     }
 }
 
-/// Every dataset that experiments read: where it comes from, and the digest that it must have.
+/// Every dataset that experiments read: where its files come from, and the digests that they must have.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawManifest {
     dataset: BTreeMap<String, RawDataset>,
 }
 
-/// A few files of one origin.
+/// A few files from one source.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawDataset {
-    /// What it is, in a line.
+    /// A one-line description of the dataset.
     title: String,
-    /// Under what terms it may be used.
+    /// The terms under which the dataset may be used.
     licence: String,
-    /// Whom to cite.
+    /// The work to cite.
     citation: String,
     /// Where the data come from: a page, or an archive that holds them.
     source: String,
-    /// What a user should know of it.
+    /// What users should know about the dataset.
     #[serde(default)]
     notes: Vec<String>,
-    /// The layout of all files that do not say their own.
+    /// The layout of all files that do not give their own.
     format: Option<DatasetFormat>,
     #[serde(default)]
     file: Vec<RawFile>,
 }
 
-/// One file; exactly one of `bytes` (with a known `sha256`) and `max_bytes` (with "unknown") is given.
+/// One file. It has `bytes` if its `sha256` is known, or `max_bytes` if its `sha256` is "unknown", but not both.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawFile {
-    /// Its place in the cache and in mirrors: relative, with `/`.
+    /// The file's path in the cache and in mirrors: relative, with `/` between names.
     path: String,
-    /// Its digest in hex, or "unknown".
+    /// The file's SHA-256 digest in hexadecimal, or "unknown".
     sha256: String,
-    /// Its size, if the digest is known.
+    /// The file's size in bytes, if its digest is known.
     bytes: Option<u64>,
-    /// The most bytes to accept, if the digest is unknown.
+    /// The largest size to accept, in bytes, if the digest is unknown.
     max_bytes: Option<u64>,
-    /// Where it can be had, tried in this order.
+    /// URLs of the file, tried in this order.
     urls: Vec<String>,
-    /// Whether it stands in the project's own data folder.
+    /// Whether the file is in the project's own data folder.
     #[serde(default)]
     bundled: bool,
-    /// Its layout, if it is not that of the dataset.
+    /// The file's layout, if it differs from that of the dataset.
     format: Option<DatasetFormat>,
 }
 

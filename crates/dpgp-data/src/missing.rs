@@ -14,7 +14,7 @@ use super::person::PersonId;
 use super::table_error::{TableCellError, TableError};
 
 /// The treatment of rows with a missing cell in a column that the spec uses. A cell is missing if it is null, empty, or one of
-/// the words `NA`, `NaN` and `null`, regardless of case. Blanks around it are ignored.
+/// the words `NA`, `NaN` and `null`, regardless of case. Blanks around the word are ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingCellPolicy {

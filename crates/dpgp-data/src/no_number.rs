@@ -135,7 +135,7 @@ impl fmt::Display for NumberError {
             Self::Thousands => "a number with commas as thousands separators; remove them",
             Self::PointThousands => "a number with points as thousands separators; remove them",
             Self::Currency => "a number with a currency symbol; remove the symbol",
-            Self::Percent => "a number with a percent sign; remove the sign",
+            Self::Percent => "a number with a percent sign; remove the percent sign",
             Self::Unit => "a number followed by text, such as a unit; remove the text",
             Self::Nothing => {
                 "an unknown code for a missing value; leave the cell empty, or use NA, NaN or \

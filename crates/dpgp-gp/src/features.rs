@@ -98,7 +98,7 @@ impl CovarianceRepresentation {
     }
 
     /// `R S` for R (r x k).
-    pub fn times(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn left_multiply(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Self::Factor(CovarianceFactor { factor, transposed }) => product(&product(rows, factor), transposed),
             Self::Whole(whole) => product(rows, whole),
@@ -194,7 +194,7 @@ mod shared_covariance_tests {
         let own = [0.5, 0.1, 2.0, 0.3, 1.0];
         let inverse = add_diagonal(&whole, &own).try_inverse().unwrap();
         for shared in [CovarianceRepresentation::of_factor(factor), CovarianceRepresentation::Whole(whole.clone())] {
-            assert!((shared.times(&rows) - &rows * &whole).amax() < 1e-14);
+            assert!((shared.left_multiply(&rows) - &rows * &whole).amax() < 1e-14);
             assert!((shared.project_covariance(&rows) - &rows * &whole * rows.transpose()).amax() < 1e-14);
             assert!((shared.solve_with_diagonal(&rows, &own).unwrap() - &rows * &inverse).amax() < 1e-13);
             assert!((shared.largest_variance() - whole.diagonal().max()).abs() < 1e-15);

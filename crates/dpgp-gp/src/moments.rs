@@ -186,7 +186,7 @@ mod tests {
 
     /// The best linear prediction from the moments is that of the map, and leaves its variance.
     fn assert_same(moments: &PriorMoments, map: &PredictionMap, variance: &[f64]) {
-        let mut sums = moments.shared.times(&DMatrix::identity(moments.own.len(), moments.own.len()));
+        let mut sums = moments.shared.left_multiply(&DMatrix::identity(moments.own.len(), moments.own.len()));
         (0..sums.nrows()).for_each(|u| sums[(u, u)] += moments.own[u]);
         let c = Cholesky::new("A", &sums).unwrap().solve(&moments.cross.transpose()).transpose();
         assert!((&c - map.columns()).amax() < 1e-10, "{}", (&c - map.columns()).amax());
@@ -227,7 +227,7 @@ mod tests {
             let shared = compress_group_sum_covariance(&sums, most, &mut own);
             assert_eq!(matches!(shared, CovarianceRepresentation::Whole(_)), is_whole);
             assert!(own.iter().zip(&counts).all(|(own, count)| *own >= *count && *own < count + 1e-12));
-            seen.push(shared.times(&rows));
+            seen.push(shared.left_multiply(&rows));
         }
         let expected = DMatrix::from_fn(40, 40, |i, j| counts[i] * counts[j] * within[(i, j)]);
         for found in seen {

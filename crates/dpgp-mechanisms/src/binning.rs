@@ -8,23 +8,22 @@ use dpgp_number::Count;
 use dpgp_spec::setting::rules::{CheckResult, check_range, fail};
 use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 
-/// Noise on a statistic of the targets of each bin. The bins have the same number of intervals along each input and cover the
-/// training inputs.
+/// Noise on a statistic of the targets of each bin. The bins cover the training inputs and divide the range of each input
+/// into the same number of intervals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BinningSetting {
-    /// Intervals along each input.
+    /// The number of intervals along each input.
     pub bins: Count,
     /// The statistic of each bin that is released.
     pub statistic: BinStatistic,
     /// The distribution of the noise.
     #[serde(default, skip_serializing_if = "BinNoiseDistribution::is_gaussian")]
     pub noise: BinNoiseDistribution,
-    /// How predictions are made from it.
+    /// How predictions are made from the noisy statistics.
     pub estimate: BinPredictionSetting,
-    /// Whether predictions are the best linear predictions given the noisy means, under the process of `[model]`:
-    /// post-processing, which costs no
-    /// budget. Needs the statistic mean and the estimate bin.
+    /// Whether predictions are the best linear predictions given the noisy means, under the process of `[model]`. This is
+    /// post-processing and costs no budget. Needs Gaussian noise, the statistic `mean` and the estimate `bin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -48,11 +47,11 @@ impl Mechanism for BinningSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BinNoiseDistribution {
-    /// Gaussian, by the calibration of `[privacy]`.
+    /// Gaussian, with the calibration of `[privacy]`.
     #[default]
     Gaussian,
-    /// Laplace, with the scale `change / epsilon` times the largest change of the statistic by one target; it needs no delta and
-    /// no calibration. One target moves only one bin.
+    /// Laplace. Its scale is `change / epsilon` times how far the statistic can move when one target moves by 1. It needs
+    /// no delta and no calibration. One target affects only one bin.
     Laplace,
 }
 
@@ -66,14 +65,14 @@ impl BinNoiseDistribution {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BinPredictionSetting {
-    /// The statistic of the bin that holds a point; the centre of the targets where it is empty.
+    /// The noisy statistic of the bin that contains the point, or the centre of the targets if that bin is empty.
     Bin {},
     /// Regression with the integral kernel, with all its parameters fitted by maximum likelihood.
     Integral {
-        /// The maximum number of bins to which the parameters are fitted: those with the most records.
+        /// The maximum number of bins to which the parameters are fitted. The bins with the most records are used.
         fitted: Count,
     },
-    /// The mean of the noisy statistics, the same for every point: the offset of estimate.integral without its process.
+    /// The mean of the noisy statistics, the same for every point: the offset of `estimate.integral` without its process.
     Offset {},
 }
 
@@ -118,11 +117,11 @@ impl BinningSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BinStatistic {
-    /// How many records there are; where the records are private.
+    /// The number of records in the bin. It is refused, because a count ignores the targets.
     Count,
-    /// The mean of their targets; where only the targets are private.
+    /// The mean of the targets in the bin. Only the targets are private.
     Mean,
-    /// The median of their targets; where only the targets are private.
+    /// The median of the targets in the bin. Only the targets are private.
     Median,
 }
 

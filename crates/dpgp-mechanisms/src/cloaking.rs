@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 
 use crate::{
     AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism, PrivacySetting,
-    linear_mechanism,
+    require_linear_mechanism,
 };
 use dpgp_accounting::{Calibration, CertifiedMechanism};
 use dpgp_cloaking::{
@@ -26,19 +26,19 @@ use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 pub struct CloakingSetting {
     /// What the design minimises.
     pub objective: DesignObjectiveSetting,
-    /// Directions whose singular value of C, relative to the largest, is below this are dropped; needed for all objectives except
-    /// risk, which drops directions that are not worth their noise. Below 1e-10, rounding may keep the design from its optimum,
-    /// which the gap shows.
+    /// Directions are dropped if their singular value of the prediction map C, relative to the largest, is below this
+    /// tolerance. Required for all objectives except `risk`, which drops directions that are not worth their noise. With a
+    /// tolerance below 1e-10, rounding may keep the design from its optimum. The gap then shows this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_tolerance: Option<Tolerance>,
-    /// How the weights are found.
+    /// How the weights of the noise design are found.
     #[serde(default = "interior_point")]
     pub solver: Solver,
     /// What is released when directions are dropped.
     #[serde(default = "projection")]
     pub release: DroppedDirectionRule,
-    /// Whether predictions are the best linear predictions given the released values, which costs no budget. `dpgp predict` uses
-    /// them unless this is false; experiments use them only if it is true. The objective risk always uses them.
+    /// Whether predictions are the best linear predictions given the released values. They cost no budget. `dpgp predict`
+    /// uses them unless this is false. Experiments use them only if this is true. The objective `risk` always uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -61,12 +61,13 @@ impl Mechanism for CloakingSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DesignObjectiveSetting {
-    /// `log det M` for the covariance M of the noise on the predictions of the model, as published; it depends on the rank rule.
+    /// `log det M`, as published, for the covariance M of the noise on the predictions of the model. The noise depends on
+    /// `rank_tolerance`.
     LogDet,
     /// `tr M`, the expected squared noise on the predictions of the model.
     Trace,
-    /// The expected squared error of the predictions under the model, with the map from targets to predictions and the noise
-    /// designed together; never worse than the prior mean.
+    /// The expected squared error of the predictions under the model. The map from targets to predictions and the noise are
+    /// designed together. The expected error is never above that of the prior mean.
     Risk,
 }
 
@@ -109,7 +110,7 @@ impl CloakingSetting {
 pub fn cloaking_setting(privacy: &PrivacySetting) -> Result<&CloakingSetting, SettingError> {
     let cloaking =
         privacy.mechanism.downcast::<CloakingSetting>().ok_or_else(|| privacy.wrong_mechanism_error("cloaking"))?;
-    linear_mechanism(privacy)?;
+    require_linear_mechanism(privacy)?;
     cloaking.options().map(|_| cloaking)
 }
 

@@ -20,7 +20,7 @@ use dpgp_spec::setting::RowChoiceBasis;
 pub struct FunctionNoiseSetting {
     /// The sensitivity by which the sample is scaled.
     pub sensitivity: FunctionSensitivity,
-    /// Whether predictions are the best linear predictions given the released values, as for cloaking.
+    /// Whether predictions are the best linear predictions given the released values, as for `cloaking`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -39,16 +39,16 @@ impl Mechanism for FunctionNoiseSetting {
     }
 }
 
-/// The furthest that a mean `f = sum_i w_i k(., b_i)`, `w = A y`, moves in the norm of the RKHS when one target moves by 1.
+/// The furthest that a mean `f = sum_i w_i k(., b_i)` with `w = A y` moves, in the RKHS norm, when one target moves by 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FunctionSensitivity {
-    /// The largest absolute row sum of A (its infinity norm), as Smith et al. 2016 print it. One target enters through a column,
-    /// not a row: unless A is symmetric, this is **not a bound**.
+    /// The largest absolute row sum of A (its infinity norm), as printed in Smith et al. 2016. One target enters through a
+    /// column, not a row: unless A is symmetric, this is **not a bound**.
     Published,
     /// The largest absolute column sum of A: a bound for kernels of at most 1, by the triangle inequality.
     Column,
-    /// The largest sum of the entries of one sign in a row, from the authors' code. **Not a bound**.
+    /// The largest sum of the entries of one sign in a row, as in the authors' code. This is **not a bound**.
     SameSign,
     /// `sqrt(max_j [A' K A]_jj)`: the exact value, not only a bound.
     Exact,

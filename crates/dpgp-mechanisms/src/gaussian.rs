@@ -15,7 +15,7 @@ use dpgp_spec::setting::RowChoiceBasis;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GaussianSetting {
-    /// Whether predictions are the best linear predictions given the released values, as for cloaking.
+    /// Whether predictions are the best linear predictions given the released values, as for `cloaking`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }

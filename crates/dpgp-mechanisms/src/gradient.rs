@@ -13,7 +13,8 @@ use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GradientSetting {
-    /// Bound on the norm of one row's gradient; without it, gradients are not clipped, which only `epsilon = inf` allows.
+    /// The bound to which the norm of each row's gradient is clipped. Without it, gradients are not clipped, which requires
+    /// `epsilon = inf`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<Positive>,
     /// The accountant, which computes the privacy cost of the steps.

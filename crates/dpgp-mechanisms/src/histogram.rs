@@ -21,12 +21,13 @@ use dpgp_stream::{CountSummand, RecordsPerRow};
 pub struct HistogramSetting {
     /// Which datasets are neighbours.
     pub relation: NeighbourRelation,
-    /// The maximum number of records of a row; larger numbers are clipped. Neighbours then differ in a row (or in a person, with
-    /// data.person), not in one of its records.
+    /// The maximum number of records per row; larger numbers are clipped to it. Neighbours then differ in all records of
+    /// one row (or of one person, with `data.person`), not in a single record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_per_row: Option<Count>,
-    /// Whether a process that is fitted to the noisy counts uses the variance of their noise, which is public, and fits only the
-    /// remaining variation; otherwise it fits both jointly. Needs estimate.process of task.density; costs no budget.
+    /// Whether a process that is fitted to the noisy counts treats the variance of their noise, which is public, as known,
+    /// and fits only the remaining variation. Otherwise, it fits both jointly. Needs `estimate.process` of `task.density`.
+    /// Costs no budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }

@@ -27,7 +27,8 @@ pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
 pub use histogram::{CertifiedCountsNoise, HistogramModel, HistogramSetting, count_sensitivity};
 pub use linear::{
-    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, linear_mechanism, noise_deviations,
+    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, noise_deviations,
+    require_linear_mechanism,
 };
 pub use mechanism::{Mechanism, MechanismError, MechanismSetting, PrivacySetting, Sections};
 pub use moments::{

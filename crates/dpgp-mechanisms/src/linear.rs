@@ -154,7 +154,7 @@ pub enum AuditedLinearMechanism {
 ///
 /// # Errors
 /// [`WrongMechanism`](dpgp_spec::setting::SpecProblem::WrongMechanism) for a mechanism that covers no predictions, or what is wrong with its settings.
-pub fn linear_mechanism(privacy: &PrivacySetting) -> Result<&dyn LinearMechanism, SettingError> {
+pub fn require_linear_mechanism(privacy: &PrivacySetting) -> Result<&dyn LinearMechanism, SettingError> {
     let mechanism = privacy.mechanism.as_linear().ok_or_else(|| privacy.wrong_mechanism_error("cloaking"))?;
     privacy.check_target_change(privacy.mechanism.spec_keyword())?;
     mechanism.check()?;

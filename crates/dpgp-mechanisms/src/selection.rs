@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use dpgp_linalg::largest_or_nan;
 use dpgp_number::{Budget, Delta, Epsilon, bisect};
 
-/// Which bound on the change of the sum of squared errors (SSE) is used.
+/// The bound on the change of the sum of squared errors (SSE) that is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SseSensitivityRule {
@@ -21,14 +21,14 @@ pub enum SseSensitivityRule {
     /// `max_j [ q(d) + sum over the folds that train on j of sum_i q(d |c_ij|) ]`
     /// with `q(v) = 2 T v - v^2` for `v <= T`, else `T^2`.
     ///
-    /// Proof: moving one error by v changes its clipped square by at most q(v): for `v <= T` the difference
-    /// `clip(e + v)^2 - clip(e)^2` is largest where `e + v = T`, beyond that where `e = 0`; j errs once as a test point (its target moves
-    /// by d) and moves prediction i by `d c_ij` in each fold that trains on it.
+    /// Proof: moving one error by v changes its clipped square by at most q(v). The difference `clip(e + v)^2 - clip(e)^2` is
+    /// largest where `e + v = T` if `v <= T`, and where `e = 0` if `v > T`. Row j is a test point once, where its target moves
+    /// by d, and it moves prediction i by `d c_ij` in each fold that trains on it.
     Corrected,
     /// As in the authors' notebook of 2018: `9 d^2 + d^2 sum over folds (largest dropped) of alpha_k`, with
-    /// `alpha_k = d^2 max_j |c_jk|^2`, which already contains `d^2`. It drops the fold that matters most, in addition to the
-    /// cross term that the published rule omits, and is not a valid bound. The selection counts a fold above the threshold as 0,
-    /// and takes the largest over all configurations, including those that are not allowed.
+    /// `alpha_k = d^2 max_j |c_jk|^2`, which already contains `d^2`. It omits the fold that matters most, as well as the cross
+    /// term that the published rule omits, so it is not a valid bound. The selection counts a fold above the threshold as 0,
+    /// and takes the largest bound over all configurations, including those that are not allowed.
     LargestDropped,
 }
 

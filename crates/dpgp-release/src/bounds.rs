@@ -35,7 +35,7 @@ impl CountsFile {
     ///
     /// # Errors
     /// [`ReleaseError::NotOneColumn`], or [`ReleaseError::NoBounds`] if no bin stands out from the noise.
-    pub fn bounds(&self) -> Result<ReleasedBounds, ReleaseError> {
+    pub fn estimate_column_bounds(&self) -> Result<ReleasedBounds, ReleaseError> {
         let (column, edges) = self.single_column_edges().ok_or(ReleaseError::NotOneColumn)?;
         let found = find_occupied_bin_range(self.noisy_counts(), self.sd());
         let (first, last) = found.ok_or(ReleaseError::NoBounds { sd: self.sd() })?;

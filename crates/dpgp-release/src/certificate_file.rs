@@ -297,17 +297,17 @@ const ABOUT: [[&str; 5]; 3] = [
         "upper end of that interval",
     ],
     [
-        "the prediction from the noisy sums",
+        "the prediction from the noisy sums; if persons are protected, it is about at most rows_per_person rows of each",
         "standard deviation of the function under the model, from the noisy sums",
-        "standard deviation that the privacy noise adds to the posterior (as a sum of squares), from the \
-         noisy sums",
+        "standard deviation that the privacy noise adds to the posterior (in quadrature), from the noisy sums",
         INTERVAL,
         "upper end of that interval",
     ],
     [
-        "the estimate of the exact count, from the noisy counts",
-        "standard deviation of the exact count around its estimate that the model leaves, from the noisy counts",
-        "standard deviation that the privacy noise adds to it (as a sum of squares), from the noisy counts",
+        "the estimate of the exact count, from the noisy counts; if persons are protected, at most rows_per_person rows of \
+         each are counted",
+        "standard deviation of the exact count under the model, without the part that comes from the noise",
+        "standard deviation that the privacy noise adds to it (in quadrature), from the noisy counts",
         "lower end of the 95 % interval of the exact count: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2), not \
          below zero",
         "upper end of that interval",

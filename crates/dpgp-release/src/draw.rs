@@ -232,7 +232,7 @@ impl JointGuarantee {
                 && let Some(width) = release.subject.setting.normalise.target_width_if_above(change)
             {
                 return Err(ReleaseError::NotTogether(format!(
-                    "{name} protects changes of at most {change}, but its targets can differ by {width}"
+                    "{name} only protects against target changes of at most {change}, but its targets can differ by {width}"
                 )));
             }
             neighbours.extend(certificate.describe_neighbours().filter(|own| !neighbours.contains(own)));

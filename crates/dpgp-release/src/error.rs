@@ -81,8 +81,8 @@ pub enum ReleaseError {
     NotReleasable(&'static str),
     /// A public column that shows the private one.
     #[error(
-        "the column {public:?} has the cells of the private target {target:?}, and this release treats it as public, so it would publish them; \
-         leave it out"
+        "the column {public:?} has the same cells as the private target {target:?}. This release treats the column as public, so it would \
+         publish its cells; leave the column out"
     )]
     PublicTarget {
         /// The input.
@@ -163,8 +163,8 @@ pub enum ReleaseError {
     },
     /// An axis replaces the epsilon of the spec.
     #[error(
-        "[privacy] states epsilon = {stated}, but an axis of the grid replaces it by {released}; write the epsilon of the release in both \
-         places, or choose the cell with --cell AXIS=VALUE"
+        "[privacy] states epsilon = {stated}, but an axis of the grid replaces it with {released}; write the epsilon of the release in \
+         both places, or choose the cell with --cell AXIS=VALUE"
     )]
     ReplacedEpsilon {
         /// That of `[privacy]`.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
 use dpgp_data::rows::{
-    CompleteFlagRows, FileVersion, KeptFlagRows, RowFile, RowFilesReader, RowStream, find_row_files, is_cloud_address,
+    CompleteFlagRows, FileState, KeptFlagRows, RowFile, RowFilesReader, RowStream, find_row_files, is_cloud_address,
 };
 use dpgp_data::{Comparison, DataError, DataKey, Fingerprint, KeptRows, PersonId, PersonRowSampler};
 use dpgp_run::{Pool, RunError, Shard, temporary_key};
@@ -154,7 +154,7 @@ pub(super) fn columns_to_read(data: &DataSetting) -> Vec<String> {
 fn file_records(files: &[RowFile], rows: &[u64]) -> Result<Vec<RowFileSummary>, ReleaseError> {
     let mut records = Vec::with_capacity(files.len());
     for (file, &rows) in files.iter().zip(rows) {
-        let bytes = FileVersion::read(&file.path)?.bytes;
+        let bytes = FileState::read(&file.path)?.bytes;
         records.push(RowFileSummary { name: file.name(), bytes, rows });
     }
     Ok(records)
@@ -193,7 +193,7 @@ pub(super) fn choose_rows_per_person(
 pub(super) struct ChosenRows {
     /// The rows.
     pub kept: KeptRows,
-    before: Vec<FileVersion>,
+    before: Vec<FileState>,
 }
 
 impl ChosenRows {
@@ -208,10 +208,10 @@ impl ChosenRows {
     }
 }
 
-fn read_file_versions(files: &[RowFile]) -> Result<Vec<FileVersion>, ReleaseError> {
+fn read_file_versions(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
     let mut states = Vec::with_capacity(files.len());
     for file in files {
-        states.push(FileVersion::read(&file.path)?);
+        states.push(FileState::read(&file.path)?);
     }
     Ok(states)
 }

@@ -106,7 +106,7 @@ impl JointReleasePlan {
                 .position(|other| is_same(other) && other.setting().privacy.epsilon.get() == epsilon);
             let Some(cell) = place else {
                 return Err(wrong(format!(
-                    "{name}: the spec does not let one setting privacy.epsilon set its epsilon"
+                    "{name}: changing privacy.epsilon alone does not set the epsilon of this spec"
                 )));
             };
             answers.push(PlannedJointRelease { name, share, experiment, cell });

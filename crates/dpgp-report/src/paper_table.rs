@@ -39,7 +39,7 @@ pub enum PaperTableError {
     },
     /// A number that is none.
     #[error(
-        "line {line}: {column} is {found:?}, not a number as a paper prints it, such as 0.71, 97.5 % or 0.71 ± 0.02"
+        "line {line}: {column} is {found:?}, not a number in a form that papers print, such as 0.71, 97.5 % or 0.71 ± 0.02"
     )]
     NoNumber {
         /// Its line.
@@ -196,12 +196,12 @@ fn spec_text(kept: &[&String], rows: &[LabelledPaperNumber], name: &str, spec: &
         kept.iter().map(|column| column.as_str()).filter(|column| !ABOUT_NUMBERS.contains(column)).collect();
     let table = axes.into_iter().chain(["metric", "replicate", "value"]).collect::<Vec<_>>().join(", ");
     format!(
-        "# Numbers published in a paper. `dpgp grade RUNS.csv --experiment {spec}` compares runs with them: a table with the columns\n\
+        "# Numbers published in a paper. `dpgp grade RUNS.csv --experiment {spec}` compares runs with them. RUNS.csv needs the columns\n\
          # {table}, and a row for each run.\n\n\
          [experiment]\n\
          title = {}\n\
          # paper = \"its authors, title and year\"\n\n\
-         # The precision is the unit of the last published digit. A number is taken to be from one run; if each is the mean of five,\n\
+         # The precision is the unit of the last published digit. A number is taken to be from one run. If each is the mean of five runs,\n\
          # write all = {{ runs = 5 }}. A published spread is compared with that of your runs once its kind and count are given, for\n\
          # example all = {{ runs = 5, spread_kind = \"sd-replicates\", count = 5 }}.\n\
          [published.table]\n\

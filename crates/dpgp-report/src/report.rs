@@ -144,7 +144,7 @@ impl<'a> Report<'a> {
     }
 
     /// The position of an axis.
-    pub(super) fn axis(&self, name: &str) -> Option<usize> {
+    pub(super) fn axis_index(&self, name: &str) -> Option<usize> {
         self.experiment.axes.iter().position(|axis| axis.name == name)
     }
 
@@ -154,7 +154,7 @@ impl<'a> Report<'a> {
     }
 
     /// The place of a cell's label among those of an axis.
-    pub(super) fn label_position(&self, cell: usize, axis: usize) -> usize {
+    pub(super) fn label_index(&self, cell: usize, axis: usize) -> usize {
         let label = self.label(cell, axis);
         self.experiment.axes[axis].labels.iter().position(|other| other == label).unwrap_or(0)
     }

@@ -257,7 +257,7 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
             let range = target_range(targets);
             (range > change).then(|| {
                 format!(
-                    "targets are not clipped to public bounds and differ by {range:?}, but only a change of {change:?} is protected"
+                    "targets are not clipped to public bounds and differ by {range:?}, but only changes of up to {change:?} are protected"
                 )
             })
         }
@@ -265,7 +265,7 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
             let width = high.get() - low.get();
             if change < width {
                 return Some(format!(
-                    "targets may differ by {width:?} within their bounds, but only a change of {change:?} is protected"
+                    "targets may differ by up to {width:?} within their bounds, but only changes of up to {change:?} are protected"
                 ));
             }
             let at_ends = [low.get(), high.get()];

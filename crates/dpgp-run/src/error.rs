@@ -53,7 +53,7 @@ pub enum RunError {
     /// A project of somebody else.
     #[error(
         "refusing the project in {}: {} belongs to {owner}, who could control what dpgp reads and writes; if you \
-         trust it, set DPGP_SAFE_PROJECTS={} (separate folders as in PATH; \"*\" trusts all \
+         trust this user, set DPGP_SAFE_PROJECTS={} (separate folders as in PATH; \"*\" trusts all \
          folders)", folder.display(), path.display(),
         folder.display()
     )]

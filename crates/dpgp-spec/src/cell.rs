@@ -265,7 +265,7 @@ fn parse_list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Ax
 
 fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis, SpecError> {
     let shape = || {
-        let text = "an axis must hold one table of \"dotted.path\" = value for each label";
+        let text = "for each label, an axis must hold one table with entries of the form \"dotted.path\" = value";
         source.error(&["axis", name], SpecProblem::Shape(text.to_owned()))
     };
     let bundles = bundles.as_table().ok_or_else(shape)?;

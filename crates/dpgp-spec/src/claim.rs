@@ -12,19 +12,19 @@ use super::value_table::{ValueEntry, ValueTable};
 use super::{CellSelector, SpecError, SpecProblem, TaskSection};
 use dpgp_number::OutOfRangeError;
 
-/// A claim about the results, as the spec writes it.
+/// A claim about the results, as written in the spec.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawClaim {
     /// The statement, in words.
     pub text: String,
-    /// The metric that it is about; `rmse/*` means every metric of the family `rmse`.
+    /// The metric that the claim is about; `rmse/*` means every metric of the family `rmse`.
     pub metric: String,
-    /// The cells on the left-hand side, by their labels on axes.
+    /// The cells on the left-hand side, by their labels on the axes.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
-    /// Cells whose values are subtracted from those on the left.
+    /// Cells whose values are subtracted from the values on the left-hand side.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub minus: Option<Table>,
@@ -33,37 +33,38 @@ pub(super) struct RawClaim {
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other: Option<Table>,
-    /// Several sets of cells on the right-hand side, instead of one: the relation must hold for each.
+    /// Several sets of cells on the right-hand side, instead of one. The relation must hold for each set.
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     pub others: Vec<Table>,
-    /// The metric of the cells on the right-hand side, if it differs. No row is compared with itself, so `rmse/*` means all other
-    /// metrics of the family.
+    /// The metric of the cells on the right-hand side, if it differs from `metric`. No row is compared with itself, so
+    /// `rmse/*` means all other metrics of the family.
     #[serde(default)]
     pub other_metric: Option<String>,
     /// A number instead of cells on the right-hand side.
     #[serde(default)]
     pub value: Option<f64>,
-    /// A choice uniformly at random among the members that a private selection allows, instead of cells on the right-hand side.
+    /// A uniformly random choice among the members that a private selection allows, instead of cells on the right-hand
+    /// side.
     #[serde(default)]
     pub uniform: Option<UniformBaseline>,
-    /// Cells whose values are subtracted on the right-hand side, from other cells or from a number.
+    /// Cells whose values are subtracted from the right-hand side, which may be cells or a number.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other_minus: Option<Table>,
-    /// How far the left-hand side may lie on the wrong side of the right-hand side while the claim still holds.
+    /// By how much the two sides may differ in the wrong direction while the claim still holds.
     #[serde(default)]
     pub margin: Option<ClaimMargin>,
-    /// The relation must hold for more than this share of the comparisons; without it, for all of them.
+    /// The relation must hold for more than this share of the comparisons, or for all of them if no share is given.
     #[serde(default)]
     pub share: Option<f64>,
-    /// Compare only rows that agree on every axis that neither side names.
+    /// Whether to compare only rows that agree on every axis that neither side names.
     #[serde(default)]
     pub paired: bool,
     /// The paper's own sentence; without it, the claim is ours.
     #[serde(default)]
     pub quote: Option<String>,
-    /// Where the paper says it, for example `Section 6.2`.
+    /// Where the paper makes the claim, for example `Section 6.2`.
     #[serde(default)]
     pub place: Option<String>,
 }
@@ -95,23 +96,24 @@ impl ClaimOwner {
     }
 }
 
-/// The error of a private selection that chooses uniformly at random among the members that it allows: the root mean square of
-/// `of/NAME`, as for an `expected-rmse`, over the members NAME of the family whose `allowed/NAME` is above zero.
+/// The error of a private selection that chooses uniformly at random among the members that it allows. It is the root mean
+/// square of `of/NAME`, as for an `expected-rmse`, over the members NAME of the family whose `allowed/NAME` is above zero.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UniformBaseline {
-    /// The family of errors that is averaged.
+    /// The family of errors to average.
     pub of: String,
-    /// The family of metrics that is above zero for members that the selection allows, for example their probabilities.
+    /// The family of metrics that are above zero for the members that the selection allows, for example their
+    /// probabilities.
     pub allowed: String,
 }
 
-/// How far a row may lie on the wrong side of another.
+/// By how much the two sides of a claim may differ in the wrong direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimMargin {
-    /// The difference between the two numbers that the paper prints, as large as their rounding allows and at least zero: the
-    /// paper treats so small a difference as none.
+    /// The difference between the two numbers that the paper prints: the largest that their rounding allows, and at least
+    /// zero. The paper treats such a small difference as none.
     AsPrinted,
 }
 
@@ -192,7 +194,7 @@ fn matches_metric(named: &str, metric: &str) -> bool {
     }
 }
 
-/// The relation of a claim.
+/// The relation of the left-hand side to the right-hand side of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimRelation {
@@ -335,7 +337,7 @@ impl ValueOwner {
     }
 }
 
-/// The kind of a spread.
+/// The kind of spread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpreadKind {
@@ -389,7 +391,7 @@ pub enum ReadingMethod {
 }
 
 /// The numbers that have a cell, and how many have none in a reduced grid.
-pub(super) struct ResolvedValues {
+pub(super) struct ResolvedReferenceValues {
     pub found: Vec<ReferenceValue>,
     pub left_out: usize,
 }
@@ -403,8 +405,8 @@ struct ValueTablePlace<'a> {
 
 impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     /// Those of all tables of a spec. With reduced settings one that fails is left out: the full spec has been checked.
-    pub fn resolve_values(&self, document: &RawSpec) -> Result<ResolvedValues, SpecError> {
-        let mut all = ResolvedValues { found: Vec::new(), left_out: 0 };
+    pub fn resolve_reference_values(&self, document: &RawSpec) -> Result<ResolvedReferenceValues, SpecError> {
+        let mut all = ResolvedReferenceValues { found: Vec::new(), left_out: 0 };
         let mut seen = BTreeSet::new();
         for owner in ValueOwner::ALL {
             for (name, table) in document.values(owner) {

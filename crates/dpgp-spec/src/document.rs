@@ -41,13 +41,13 @@ pub struct Meta {
     /// The paper's key, for example `smith2021`.
     #[serde(default)]
     pub paper: Option<String>,
-    /// The table or figure of the paper.
+    /// The table or figure of the paper that the experiment is about.
     #[serde(default)]
     pub artefact: Option<String>,
     /// The seed of all random streams.
     #[serde(default = "one")]
     pub seed: u32,
-    /// Independent repetitions (each with its own split and noise).
+    /// The number of independent repetitions, each with its own split and noise.
     #[serde(default = "one")]
     pub replicates: u32,
     /// The number of rows and what they are, as shown in captions, for example `287 women`.
@@ -238,7 +238,7 @@ impl RawSpec {
     }
 }
 
-/// What an erratum finds about a statement, most serious first.
+/// What an erratum finds about a statement, from most to least serious.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErratumKind {
@@ -252,19 +252,20 @@ pub enum ErratumKind {
     Remark,
 }
 
-/// An erratum in words. Its numbers are computed by the cell that names it.
+/// An erratum in words. The cell that names it computes its numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErratumWords {
-    /// The name that `task.errata.erratum` gives.
+    /// The name by which `task.errata.erratum` refers to the erratum.
     pub name: String,
     /// The paper's key.
     pub paper: String,
-    /// What is found.
+    /// What the erratum finds about the statement.
     pub kind: ErratumKind,
-    /// Where in the paper, by its own section and equation numbers; for a remark, whose statement it is.
+    /// Where the paper makes the statement, by the paper's own section and equation numbers. For a remark, whose statement
+    /// it is.
     pub place: String,
-    /// The paper's own words at that place. Only a remark can omit it.
+    /// The paper's own words at that place. Only a remark may omit this quote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
     /// The statement that is tested, in our words.
@@ -273,7 +274,7 @@ pub struct ErratumWords {
     pub example: String,
     /// The correct statement.
     pub correction: String,
-    /// Its effect on the paper's tables and figures.
+    /// The effect of the erratum on the paper's tables and figures.
     pub effect: String,
 }
 
@@ -289,11 +290,11 @@ impl ErratumWords {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawBrokenGuarantee {
-    /// The cells, by their labels on axes.
+    /// The cells, by their labels on the axes.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
-    /// Why it does not hold.
+    /// Why the guarantee does not hold.
     pub note: String,
 }
 
@@ -302,12 +303,12 @@ pub(super) struct RawBrokenGuarantee {
 pub struct BrokenGuarantee {
     /// The cells.
     pub cells: CellSelector,
-    /// Why it does not hold.
+    /// Why the guarantee does not hold.
     pub note: String,
 }
 
 /// An experiment: what is measured, on which data, with which model and mechanism, over which grid, and what the paper prints and
-/// claims. The grid may set keys that a section requires.
+/// claims. A key that a section requires may be set by the grid instead.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "dpgp experiment")]
 #[allow(dead_code, reason = "only its schema is used")]
@@ -318,9 +319,9 @@ struct SpecSchema<T, M> {
     model: Option<ModelSetting>,
     task: Option<T>,
     privacy: Option<PrivacySetting<M>>,
-    /// Dotted paths of a cell, each with the list of values that it takes.
+    /// Dotted paths of keys, each with the list of values that the key takes.
     grid: Option<BTreeMap<String, Vec<JsonValue>>>,
-    /// Named axes: for each label, the dotted paths that it sets.
+    /// Named axes: for each label of an axis, the values that it sets, by dotted path.
     axis: Option<BTreeMap<String, Labels>>,
     /// Numbers that the paper prints, in tables with one line per number.
     published: Option<BTreeMap<String, ValueTable>>,
@@ -329,19 +330,19 @@ struct SpecSchema<T, M> {
     /// Numbers from an independent computation.
     reference: Option<BTreeMap<String, ValueTable>>,
     claim: Option<Vec<RawClaim>>,
-    /// Deviations from the paper, by kind (left open, corrected, replaced or not reproduced): for each, what it is about, and
-    /// what was done and why.
+    /// Deviations from the paper, by kind: `inferred` (the paper leaves it open), `corrected`, `stand-in` (other data) or
+    /// `difference` (not reproduced). For each deviation, what it is about, and what was done and why.
     deviation: Option<Deviations>,
     erratum: Option<Vec<ErratumWords>>,
     broken: Option<Vec<RawBrokenGuarantee>>,
     /// How the table is laid out for readers, as in the paper.
     table: Option<TableLayout>,
     figure: Option<FigureSetting>,
-    /// The cells that the figure shows, by their labels on axes; without it, all cells.
+    /// The cells that the figure shows, by their labels on the axes. Without this table, all cells are shown.
     figure_cells: Option<Map<String, JsonValue>>,
-    /// The names that the figure uses for labels and axes of the grid and for metrics.
+    /// The names that the figure uses for axes of the grid, their labels and metrics.
     figure_names: Option<BTreeMap<String, String>>,
-    /// The settings that `--quick` changes.
+    /// The settings that `--quick` changes, with the values that it uses.
     quick: Option<Map<String, JsonValue>>,
 }
 

@@ -10,7 +10,7 @@ use super::cell::{Axis, axes, list_axis_names};
 use super::claim::{Claim, ReferenceValue};
 use super::document::{BrokenGuarantee, ErratumWords, Meta, ProtocolDeviation, RawBrokenGuarantee, RawSpec};
 use super::expand::{blocks, expand, locate_setting_error};
-use super::figure::{FigureReferences, FigureSetting, LinesFigure};
+use super::figure::{FigureKeys, FigureSetting, LinesFigure};
 use super::section::{SourceText, path_segments, simplify_serde_message};
 use super::value_table::TableLayout;
 use super::{Cell, CellBlock, CellSelector, SpecError, SpecProblem, TaskSection};
@@ -108,7 +108,7 @@ impl<T: TaskSection> Experiment<T> {
         let replicates = document.experiment.replicates;
         let metrics = cells.first().map(|cell| cell.setting().task.metrics(replicates)).unwrap_or_default();
         let context = SpecReferenceResolver { axes: &axes, cells: &cells, source: &source, metrics, quick };
-        let counterparts = context.resolve_values(&document)?;
+        let counterparts = context.resolve_reference_values(&document)?;
         let claims = context.resolve_all(&document.claim, SpecReferenceResolver::claim)?;
         let broken = context.resolve_all(&document.broken, SpecReferenceResolver::resolve_broken_guarantee)?;
         context.check_errata(&document.erratum)?;
@@ -243,9 +243,9 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
                     return Err(self.source.error(&["figure", "lines", "x"], SpecProblem::Shape(why)));
                 }
                 self.check_line_labels(lines)?;
-                self.check_figure_references(&lines.list_references())
+                self.check_figure_keys(&lines.list_references())
             }
-            Some(figure) => self.check_figure_references(&figure.list_references()),
+            Some(figure) => self.check_figure_keys(&figure.list_references()),
         }
     }
 
@@ -280,7 +280,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     }
 
     /// Checks the names in the other kinds of figure: axes and bounded numbers.
-    fn check_figure_references(&self, named: &FigureReferences<'_>) -> Result<(), SpecError> {
+    fn check_figure_keys(&self, named: &FigureKeys<'_>) -> Result<(), SpecError> {
         named.axes.iter().try_for_each(|(key, axis)| self.check_axis_name(&["figure", named.kind, key], *axis))?;
         let mut metrics = named.metrics.iter();
         metrics.try_for_each(|(key, metric)| match metric {

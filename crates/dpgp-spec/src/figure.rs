@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The figure, of one of several kinds.
+/// The figure, of one of these kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FigureSetting {
-    /// One line per cell: our value and spread next to those of others.
+    /// One line per cell: our value and spread next to those from other sources.
     Intervals(IntervalsFigure),
-    /// A metric along an axis of the grid: a line for each label of another, a panel for each label of a third.
+    /// A metric along an axis of the grid: a line for each label of a second axis, a panel for each label of a third.
     Lines(LinesFigure),
     /// Curves over one input: the mean of each cell with its bands, draws and data.
     Curves(CurvesFigure),
@@ -19,7 +19,7 @@ pub enum FigureSetting {
     Violins(ViolinsFigure),
     /// Private class predictions over two inputs, as blocks of circles.
     Hinton(HintonFigure),
-    /// Steps of an optimisation, a line for each element.
+    /// Steps of an optimisation, with a line for each element.
     Traces(TracesFigure),
     /// A tile for each label of an axis and each metric of a family.
     Tiles(TilesFigure),
@@ -31,13 +31,13 @@ pub enum FigureSetting {
     Calibration(CalibrationFigure),
     /// Families of metrics along an axis of the grid.
     Probabilities(ProbabilitiesFigure),
-    /// One family of metrics against another, a dot for each member.
+    /// One family of metrics against another, with a dot for each member.
     Pairs(PairsFigure),
 }
 
 /// Names that a figure uses and its bounded numbers, for the checks.
 #[derive(Debug, Default)]
-pub(super) struct FigureReferences<'a> {
+pub(super) struct FigureKeys<'a> {
     /// Its key.
     pub kind: &'static str,
     /// Axes of the grid by the key that names them.
@@ -54,34 +54,32 @@ pub(super) struct FigureReferences<'a> {
 
 impl FigureSetting {
     /// Names beside metrics.
-    pub(super) fn list_references(&self) -> FigureReferences<'_> {
+    pub(super) fn list_references(&self) -> FigureKeys<'_> {
         match self {
-            Self::Intervals(intervals) => FigureReferences {
+            Self::Intervals(intervals) => FigureKeys {
                 kind: "intervals",
                 axes: vec![("groups", intervals.groups.as_ref())],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
             Self::Lines(lines) => lines.list_references(),
-            Self::Curves(curves) => FigureReferences {
+            Self::Curves(curves) => FigureKeys {
                 kind: "curves",
                 axes: vec![("panels", curves.panels.as_ref()), ("overlay", curves.overlay.as_ref())],
                 finite: vec![("least", curves.least), ("most", curves.most)],
                 positive: vec![("columns", curves.columns.map(|columns| columns as f64))],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
-            Self::Map(map) => FigureReferences {
+            Self::Map(map) => FigureKeys {
                 kind: "map",
                 axes: vec![("panels", map.panels.as_ref())],
                 positive: vec![("step", Some(map.step)), ("vanish", Some(map.vanish)), ("largest", map.largest)],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
-            Self::Violins(_) => FigureReferences { kind: "violins", ..FigureReferences::default() },
-            Self::Hinton(hinton) => FigureReferences {
-                kind: "hinton",
-                axes: vec![("panels", hinton.panels.as_ref())],
-                ..FigureReferences::default()
-            },
-            Self::Calibration(calibration) => FigureReferences {
+            Self::Violins(_) => FigureKeys { kind: "violins", ..FigureKeys::default() },
+            Self::Hinton(hinton) => {
+                FigureKeys { kind: "hinton", axes: vec![("panels", hinton.panels.as_ref())], ..FigureKeys::default() }
+            }
+            Self::Calibration(calibration) => FigureKeys {
                 kind: "calibration",
                 axes: vec![
                     ("lines", Some(&calibration.lines)),
@@ -90,39 +88,39 @@ impl FigureSetting {
                 ],
                 families: vec![("metric", &calibration.metric)],
                 positive: vec![("columns", calibration.columns.map(|columns| columns as f64))],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
-            Self::Probabilities(probabilities) => FigureReferences {
+            Self::Probabilities(probabilities) => FigureKeys {
                 kind: "probabilities",
                 axes: vec![("x", Some(&probabilities.x))],
                 families: probabilities.metrics.iter().map(|metric| ("metrics", metric.as_str())).collect(),
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
-            Self::Traces(traces) => FigureReferences {
+            Self::Traces(traces) => FigureKeys {
                 kind: "traces",
                 axes: vec![("panels", traces.panels.as_ref())],
                 positive: vec![("least", traces.least)],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
-            Self::Tiles(tiles) => FigureReferences {
+            Self::Tiles(tiles) => FigureKeys {
                 kind: "tiles",
                 axes: vec![("x", Some(&tiles.x)), ("panels", tiles.panels.as_ref())],
                 families: vec![("metric", &tiles.metric)],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
-            Self::Bars(bars) => FigureReferences {
+            Self::Bars(bars) => FigureKeys {
                 kind: "bars",
                 axes: vec![("panels", bars.panels.as_ref())],
                 metrics: vec![("expected", bars.expected.as_ref()), ("mean", bars.mean.as_ref())],
                 positive: vec![("most", bars.most)],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
-            Self::Tutorial(_) => FigureReferences { kind: "tutorial", ..FigureReferences::default() },
-            Self::Pairs(pairs) => FigureReferences {
+            Self::Tutorial(_) => FigureKeys { kind: "tutorial", ..FigureKeys::default() },
+            Self::Pairs(pairs) => FigureKeys {
                 kind: "pairs",
                 axes: vec![("panels", pairs.panels.as_ref())],
                 families: vec![("x", &pairs.x), ("y", &pairs.y)],
-                ..FigureReferences::default()
+                ..FigureKeys::default()
             },
         }
     }
@@ -132,7 +130,7 @@ impl FigureSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IntervalsFigure {
-    /// The metrics shown, in this order.
+    /// The metrics to show, in this order.
     pub metrics: Vec<String>,
     /// The label of the value axis, with units.
     pub label: String,
@@ -142,7 +140,8 @@ pub struct IntervalsFigure {
     /// Whether a linear value axis shows only the range of the values instead of beginning at zero.
     #[serde(default)]
     pub close: bool,
-    /// The axis whose labels are grouped, with a line below each group; without it, the order of the grid.
+    /// The axis by whose labels the lines of the figure are grouped, with a rule between groups. Without it, they keep the
+    /// order of the grid.
     #[serde(default)]
     pub groups: Option<String>,
 }
@@ -153,7 +152,8 @@ pub struct IntervalsFigure {
 pub struct LinesFigure {
     /// The metric.
     pub metric: String,
-    /// The axis along which it is drawn; its labels are numbers. The label `inf` is drawn beyond a break in the x axis.
+    /// The axis of the grid along which the metric is drawn. Its labels are numbers. The label `inf` is drawn beyond a
+    /// break in the x axis.
     pub x: String,
     /// The axis that has a line for each of its labels.
     pub lines: String,
@@ -176,37 +176,38 @@ pub struct LinesFigure {
     /// Where the y axis ends; lines that rise above it are listed above the panel.
     #[serde(default)]
     pub most: Option<f64>,
-    /// The label of `lines` by whose values all others are divided; it becomes a level at 1.
+    /// A label of `lines`. The values of all other lines are divided by those of this one, which becomes a level at 1.
     #[serde(default)]
     pub relative: Option<String>,
     /// A panel for each group of lines, instead of one for all lines.
     #[serde(default)]
-    pub groups: Vec<LineGroup>,
-    /// Whether names that begin with the same word share a colour and differ in dash pattern.
+    pub groups: Vec<LinePanel>,
+    /// Whether lines whose names begin with the same word share a colour and differ in dash pattern.
     #[serde(default)]
     pub families: bool,
-    /// Whether lines have colours from dark to light and different dashes, in the order of the labels, and no error bars: for many lines.
+    /// Whether lines have colours from dark to light and different dashes, in the order of the labels, and no error bars.
+    /// Meant for many lines.
     #[serde(default)]
     pub shades: bool,
-    /// Levels to compare with.
+    /// Horizontal lines to compare with.
     #[serde(default)]
     pub levels: Vec<HorizontalLineSetting>,
 }
 
 impl LinesFigure {
     /// The group of a label; none without groups, or if no prefix fits.
-    pub fn group(&self, label: &str) -> Option<&LineGroup> {
+    pub fn group(&self, label: &str) -> Option<&LinePanel> {
         self.groups.iter().find(|group| label.starts_with(&group.prefix))
     }
 
-    pub(super) fn list_references(&self) -> FigureReferences<'_> {
+    pub(super) fn list_references(&self) -> FigureKeys<'_> {
         let ends = vec![("least", self.least), ("most", self.most)];
-        FigureReferences {
+        FigureKeys {
             kind: "lines",
             axes: vec![("x", Some(&self.x)), ("lines", Some(&self.lines)), ("panels", self.panels.as_ref())],
             positive: if self.log_y { ends.clone() } else { Vec::new() },
             finite: ends,
-            ..FigureReferences::default()
+            ..FigureKeys::default()
         }
     }
 }
@@ -214,8 +215,8 @@ impl LinesFigure {
 /// Lines that have a panel of their own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LineGroup {
-    /// The prefix of their labels; the rest of each label is the name of its line.
+pub struct LinePanel {
+    /// The prefix of the lines' labels. The rest of each label is the name of its line.
     pub prefix: String,
     /// The title of the panel.
     pub title: String,
@@ -225,9 +226,9 @@ pub struct LineGroup {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HorizontalLineSetting {
-    /// The name of the level.
+    /// The name of the line.
     pub label: String,
-    /// The value of y.
+    /// The value of y at which the line is drawn.
     pub value: f64,
 }
 
@@ -239,7 +240,7 @@ pub struct CurvesFigure {
     /// The axis that orders the panels; each cell has its own panel.
     #[serde(default)]
     pub panels: Option<String>,
-    /// The axis whose cells share a panel: means and their standard deviations in different colours.
+    /// The axis whose cells share a panel, with their means and standard deviations in different colours.
     #[serde(default)]
     pub overlay: Option<String>,
     /// The number of panels in a row.
@@ -261,7 +262,7 @@ pub struct CurvesFigure {
     /// The name of the crosses in the legend; without it, `data`.
     #[serde(default)]
     pub data_label: Option<String>,
-    /// The label of a lengthscale, with units.
+    /// The label of the y axis of lengthscale panels, with units.
     #[serde(default)]
     pub lengthscale_label: Option<String>,
 }
@@ -292,11 +293,11 @@ pub struct MapFigure {
     pub y_label: String,
     /// What the contours show, with units.
     pub label: String,
-    /// The difference between contours.
+    /// The difference between successive contours.
     pub step: f64,
     /// The standard deviation of the noise at and above which a disc is invisible.
     pub vanish: f64,
-    /// The mean that has the largest disc, or the last colour; without it, the largest of all cells.
+    /// The mean that has the largest disc, or the last colour; without it, the largest mean of all cells.
     #[serde(default)]
     pub largest: Option<f64>,
     /// Whether the mean is shown by the colours of the discs instead of by their sizes.
@@ -307,9 +308,9 @@ pub struct MapFigure {
     pub tiles: bool,
 }
 
-/// Private class predictions over one input: a column of three parts for each cell that has the frame `samples`
-/// (x1, probability1, probability2, ..., latent1, latent2, ...: one of each per private draw). The cell without
-/// privacy has the frame `classes` (x1, probability, latent); any cell has `counts` (x1, positive, negative).
+/// Private class predictions over one input: a column of three parts for each cell that has the frame `samples` (x1,
+/// probability1, probability2, ..., latent1, latent2, ...: one of each per private draw). The cell without privacy has the
+/// frame `classes` (x1, probability, latent). Any cell may have the frame `counts` (x1, positive, negative).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViolinsFigure {
@@ -355,9 +356,9 @@ pub struct TracesFigure {
     pub least: Option<f64>,
 }
 
-/// Coverage of central intervals: the metrics `METRIC/MASS`. Either against their mass, with a panel for each combination of
-/// labels on the axes other than `lines`; or along an axis `x` of the grid, with a row of panels for each combination of labels
-/// on the axes other than `lines` and `x`, and in it a panel for each mass.
+/// Coverage of central intervals: the metrics `METRIC/MASS`. Coverage is drawn either against the mass, with a panel for
+/// each combination of labels on the axes other than `lines`, or along an axis `x` of the grid. In the second case, each
+/// combination of labels on the axes other than `lines` and `x` has a row of panels, one for each mass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFigure {
@@ -365,13 +366,14 @@ pub struct CalibrationFigure {
     pub metric: String,
     /// The axis that has a line for each of its labels.
     pub lines: String,
-    /// The axis along which coverage is drawn, if not along the mass; its labels are positive numbers, and `inf` is drawn beyond a break.
+    /// The axis of the grid along which coverage is drawn, instead of against the mass. Its labels are positive numbers,
+    /// and `inf` is drawn beyond a break.
     #[serde(default)]
     pub x: Option<String>,
     /// The axis that orders the panels.
     #[serde(default)]
     pub panels: Option<String>,
-    /// The number of panels in a row, if coverage is drawn along the mass.
+    /// The number of panels in a row, if coverage is drawn against the mass.
     #[serde(default)]
     pub columns: Option<usize>,
     /// The label of the x axis.
@@ -385,9 +387,9 @@ pub struct CalibrationFigure {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProbabilitiesFigure {
-    /// The metrics, without their numbers.
+    /// The families of metrics, without their numbers.
     pub metrics: Vec<String>,
-    /// The axis along which they are drawn; its labels are numbers.
+    /// The axis of the grid along which the metrics are drawn. Its labels are numbers.
     pub x: String,
     /// The label of the x axis.
     pub x_label: String,
@@ -401,7 +403,7 @@ pub struct ProbabilitiesFigure {
 pub struct TilesFigure {
     /// The axis that has a column of tiles for each of its labels.
     pub x: String,
-    /// The family of metrics: those whose name is this, then `/` or `@`, then the name of the row.
+    /// The family of metrics. The name of each member is this text, then `/` or `@`, then the name of its row.
     pub metric: String,
     /// The axis that orders the panels; each combination of labels on the axes other than `x` has its own panel.
     #[serde(default)]
@@ -414,8 +416,9 @@ pub struct TilesFigure {
     pub label: String,
 }
 
-/// Candidates of a private selection: bars as wide as their probabilities and as high as their values, next to equally probable
-/// candidates, and magnified. The frame of a cell: `candidates` (probability, value).
+/// Candidates of a private selection, as bars: each is as wide as its candidate's probability and as high as its value. A
+/// second panel shows all candidates as equally probable, and a third magnifies the first. The frame of a cell:
+/// `candidates` (probability, value).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BarsFigure {
@@ -430,11 +433,11 @@ pub struct BarsFigure {
     /// Where the y axis of the magnified part ends.
     #[serde(default)]
     pub most: Option<f64>,
-    /// The metric that is the expected value of the selected candidate: its mean over replicates, with the numbers of others.
-    /// Without it, the figure shows the expected value of its bars.
+    /// The metric for the expected value of the selected candidate. The figure shows its mean over replicates, with numbers
+    /// from other sources. Without this key, it shows the expected value of its bars.
     #[serde(default)]
     pub expected: Option<String>,
-    /// The same for candidates that are all equally probable.
+    /// As `expected`, for candidates that are all equally probable.
     #[serde(default)]
     pub mean: Option<String>,
 }
@@ -455,8 +458,8 @@ pub struct TutorialFigure {
     pub label: String,
 }
 
-/// One family of metrics against another: a dot for each member `NAME` that has the metrics `X/NAME` and `Y/NAME`, and next to it
-/// numbers from other sources that have both. A panel for each cell.
+/// One family of metrics against another: a dot for each member `NAME` that has the metrics `X/NAME` and `Y/NAME`. Next to
+/// it are numbers from other sources that give both metrics. Each cell has its own panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsFigure {

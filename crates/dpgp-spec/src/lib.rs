@@ -29,7 +29,7 @@ pub use document::{BrokenGuarantee, DeviationKind, ErratumKind, ErratumWords, Me
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{
     BarsFigure, CalibrationFigure, CurvesFigure, CurvesSubject, FigureSetting, HintonFigure, HorizontalLineSetting,
-    IntervalsFigure, LineGroup, LinesFigure, MapFigure, PairsFigure, ProbabilitiesFigure, TilesFigure, TracesFigure,
+    IntervalsFigure, LinePanel, LinesFigure, MapFigure, PairsFigure, ProbabilitiesFigure, TilesFigure, TracesFigure,
     TutorialFigure, ViolinsFigure,
 };
 pub use section::{SectionText, SourceText, TextDigest};

@@ -7,17 +7,17 @@ use toml::{Table, Value};
 use super::SpecProblem;
 use super::claim::{ReadingMethod, SpreadKind};
 
-/// A table of numbers: what its rows have in common, and what the columns of each row say.
+/// A table of numbers: its columns, its rows, and the values that all rows share.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ValueTable {
     /// What each column holds: an axis, or one of `metric`, `value`, `spread`, `count`, `runs`, `precision`, `tolerance`, `effect`
     /// and `source`.
     pub columns: Vec<String>,
-    /// One list for each number. An empty text keeps the value of `all`.
+    /// One list for each number, with an entry for each column. An empty text keeps the value in `all`.
     #[schemars(with = "Vec<Vec<serde_json::Value>>")]
     pub rows: Vec<Vec<Value>>,
-    /// What all rows have in common.
+    /// The values that all rows share.
     #[serde(default)]
     pub all: ValueEntry,
 }
@@ -36,7 +36,7 @@ pub(super) struct ValueEntry {
     /// The number, in the units of the metric.
     #[serde(default)]
     pub value: Option<f64>,
-    /// Its spread.
+    /// The spread of the number.
     #[serde(default)]
     pub spread: Option<f64>,
     #[serde(default)]
@@ -44,7 +44,7 @@ pub(super) struct ValueEntry {
     /// The number of folds, replicates or values over which the spread was computed.
     #[serde(default)]
     pub count: Option<u32>,
-    /// The number of runs of which it is the mean; 1 if not given.
+    /// The number of runs over which the number is averaged; 1 if not given.
     #[serde(default)]
     pub runs: Option<u32>,
     /// The unit of the last printed digit.
@@ -53,10 +53,10 @@ pub(super) struct ValueEntry {
     /// The largest difference that counts as agreement, for formulas and for numbers read off a figure.
     #[serde(default)]
     pub tolerance: Option<f64>,
-    /// The difference from which the paper draws a conclusion: a wider interval is inconclusive.
+    /// The difference on which a conclusion of the paper rests. A wider interval is inconclusive.
     #[serde(default)]
     pub effect: Option<f64>,
-    /// The setting that was chosen to fit these numbers: agreement then proves nothing and is not counted.
+    /// The setting that was chosen to fit these numbers. Agreement then proves nothing and is not counted.
     #[serde(default)]
     pub fitted: Option<String>,
     /// Where the number appears, for example `Table 1, row 2`.
@@ -131,11 +131,11 @@ fn whole(value: &Value) -> Result<u32, &'static str> {
 pub struct TableLayout {
     /// The metric that is shown.
     pub metric: String,
-    /// The axes whose labels are at the left.
+    /// The axes whose labels run down the left side.
     pub rows: Vec<String>,
-    /// The axes whose labels are at the top.
+    /// The axes whose labels run across the top.
     pub columns: Vec<String>,
-    /// Which number in a column is the best and is shown in bold; without it, none.
+    /// Which number in each column is the best and is shown in bold. Without this key, none is.
     #[serde(default)]
     pub best: Option<BestDirection>,
 }

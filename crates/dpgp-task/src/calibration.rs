@@ -45,7 +45,7 @@ impl MeasurableTask for CalibrationTask {
             let block = MomentsCalibrationSharedState::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
-        let (variance, lengthscale) = job.exponentiated_quadratic()?;
+        let (variance, lengthscale) = job.eq_parameters()?;
         let rule = self.posterior()?;
         if *rule == PosteriorRule::Sites {
             let block = SiteCalibrationSharedState::new(self, job, &training, test)?;
@@ -187,27 +187,27 @@ impl<'a> MomentsCalibrationSharedState<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationTask {
-    /// The number of rows at the beginning of the data that are training rows. The others are test rows, followed by as many rows
-    /// with the same inputs and the values of the true function.
+    /// The number of training rows, which are at the beginning of the data. The test rows follow, and then as many rows with
+    /// the same inputs and the values of the true function.
     pub train: Count,
-    /// The public inducing inputs of noisy sums, a product grid with a range for each input; noisy moments have none.
+    /// The public inducing inputs of noisy sums: a product grid with a range for each input. Noisy moments have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
-    /// How the posterior follows from noisy sums.
+    /// How the posterior is computed from noisy sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posterior: Option<PosteriorRule>,
-    /// Masses of the central intervals whose coverage is measured.
+    /// Probability masses of the central intervals whose coverage is measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masses: Vec<Probability>,
-    /// Only test rows whose first input lies between these are used; without it, all of them.
+    /// Only test rows whose first input lies between these two numbers are used. Without this key, all test rows are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<[f64; 2]>,
-    /// Whether the figure shows the curve itself.
+    /// Whether the figure shows the predicted function itself, as a curve.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub curve: bool,
 }
 
-/// How a posterior follows from noisy sums.
+/// How a posterior is computed from noisy sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PosteriorRule {
@@ -218,7 +218,7 @@ pub enum PosteriorRule {
         /// The public grid of inputs, a range for each input.
         grid: Vec<RangeSetting>,
     },
-    /// By a process on the public box of the inputs, which accounts for how little is known about them.
+    /// By a process on the public box of the inputs, which accounts for the uncertainty about the private inputs.
     Sites,
 }
 

@@ -142,12 +142,12 @@ impl ClassificationSharedState<'_> {
                 (vec![self.predict(&weights)?], AuditableCertificate::without_claim())
             }
         };
-        let measured = certified.into_measurements(classifier.features.jitter, self.metrics_over_draws(&draws));
+        let measured = certified.into_measurements(classifier.features.jitter, self.summarise_draws(&draws));
         let frames = if self.shown { self.figure_frames(&draws, target.is_private()) } else { Vec::new() };
         Ok(measured.with_frames(frames))
     }
 
-    fn metrics_over_draws(&self, draws: &[ClassPredictionDraw]) -> Vec<(String, f64)> {
+    fn summarise_draws(&self, draws: &[ClassPredictionDraw]) -> Vec<(String, f64)> {
         let rows = self.classifier.truth.len();
         let mut metrics = Vec::new();
         if rows > 0 {
@@ -263,21 +263,21 @@ impl MeanAndSd {
     }
 }
 
-/// Binary classification by the Laplace approximation. The first rows are training rows, the others test rows.
+/// Binary classification by the Laplace approximation. The first rows are training rows, the others are test rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassificationTask {
-    /// The number of rows at the beginning of the data that are training rows.
+    /// The number of training rows, which are at the beginning of the data.
     pub train: Count,
-    /// The class of a row: positive if this comparison holds for its target.
+    /// A row belongs to the positive class if this comparison holds for its target.
     pub positive: ThresholdSetting,
-    /// Newton steps with privacy; they share epsilon and delta evenly.
+    /// The number of Newton steps with privacy, which share epsilon and delta evenly.
     #[serde(default = "default_iterations")]
     pub iterations: Count,
-    /// Newton steps without privacy.
+    /// The number of Newton steps without privacy.
     #[serde(default = "default_newton_steps")]
     pub newton: Count,
-    /// Draws of the privacy noise.
+    /// The number of draws of the privacy noise.
     pub draws: Count,
     /// Inputs whose predictions have their own metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -385,7 +385,7 @@ impl<'a> PrivateStepSequence<'a> {
 pub(super) fn check_classifier(path: &str, setting: &Sections) -> CheckResult {
     setting.model(path)?.check_classifier()?;
     if cloaking_setting(&setting.privacy)?.release != DroppedDirectionRule::Projection {
-        let why = "classification releases a projection".to_owned();
+        let why = "must be \"projection\" for classification".to_owned();
         return fail("privacy.mechanism.cloaking.release", SpecProblem::Shape(why));
     }
     Ok(())

@@ -19,19 +19,22 @@ use dpgp_number::{Finite, Positive};
 use dpgp_spec::setting::rules::{check_range, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem};
 
-/// A program that is run once for each cell and replicate, in the folder of the spec. It reads one JSON object from standard input, with
-/// the values of `with`, a seed and the path of the data, and writes one JSON object with its metrics as the last line of standard output.
+/// A program that is run once for each cell and replicate, in the folder of the spec. On standard input, it reads a JSON
+/// object that holds the values of `with`, a seed and the path of the data. As the last line of standard output, it writes
+/// a JSON object that holds its metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandTask {
     /// The program and its arguments.
     pub run: Vec<String>,
-    /// Files beside the spec that the program consists of, by names or patterns such as `lib/*.py`. A cell is computed again when they change.
+    /// The files of the program, as names or patterns such as `lib/*.py`, relative to the spec. A cell is computed again
+    /// when one of them changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The metrics that it returns.
+    /// The metrics that the program returns.
     pub metrics: Vec<String>,
-    /// Those metrics that differ from run to run, such as times: they are shown, but neither compared with printed numbers nor checked.
+    /// The metrics that differ from run to run, such as times. They are shown, but neither compared with printed numbers
+    /// nor checked.
     // Not written, since a result does not depend on it: what is written identifies results.
     #[serde(default, skip_serializing)]
     pub secondary: Vec<String>,
@@ -42,15 +45,15 @@ pub struct CommandTask {
     // Not written: the line itself is part of what identifies results.
     #[serde(default, skip_serializing)]
     pub version: bool,
-    /// Values that are passed to it; axes of the grid may set them.
+    /// Values that are passed to the program. Axes of the grid may set them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub with: BTreeMap<String, Value>,
-    /// How long it may run, as a number and `s`, `min` or `h`.
+    /// How long the program may run, for example `90 s`, `10 min` or `2 h`. Without it, 600 s.
     // Not written, as `secondary`.
     #[serde(default, skip_serializing)]
     pub timeout: Timeout,
-    /// Environment variables to pass on. PATH, HOME, LANG and TMPDIR are always passed.
+    /// Environment variables to pass on to the program. PATH, HOME, LANG and TMPDIR are always passed on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
 }
@@ -64,7 +67,7 @@ pub struct ProgramClaim {
     /// Delta, a probability.
     #[serde(default = "zero_delta")]
     pub delta: Finite,
-    /// Who claims it, for example the package.
+    /// Who or what claims it, for example the package.
     pub by: String,
 }
 
@@ -178,7 +181,7 @@ impl TaskRequirements for CommandTask {
         ];
         if let Some((key, _)) = unread.into_iter().find(|(_, is_set)| *is_set) {
             let why =
-                "is not read by task.command: the program gets the path of the file; choose its rows in the program";
+                "is not read by task.command: the program gets the path of the file and must choose the rows itself";
             return fail(key, SpecProblem::Shape(why.to_owned()));
         }
         if setting.privacy.epsilon.get().is_finite() {

@@ -95,15 +95,15 @@ fn measure_path(
     certified.evaluate_metrics(classifier.features.jitter, &METRICS, &newton).with_frames(vec![frame])
 }
 
-/// The path of the Laplace approximation to its mode. Each step with privacy spends all of epsilon and delta.
+/// The path of the Laplace approximation to its mode. With privacy, each step spends the full epsilon and delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceTask {
-    /// The number of rows at the beginning of the data that are training rows; the others are test rows.
+    /// The number of training rows, which are at the beginning of the data. The others are test rows.
     pub train: Count,
-    /// The class of a row: positive if this comparison holds for its target.
+    /// A row belongs to the positive class if this comparison holds for its target.
     pub positive: ThresholdSetting,
-    /// Newton steps.
+    /// The number of Newton steps.
     pub steps: Count,
 }
 

@@ -63,7 +63,7 @@ impl DirichletModel {
         let mechanism = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let model = setting.model.as_deref()?;
         let (variance, lengthscales) = model.variance_and_lengthscales(setting.data.dimensions())?;
-        let (kernel, bounds) = match model.exponentiated_quadratic() {
+        let (kernel, bounds) = match model.eq_parameters() {
             Some((_, lengthscale)) => {
                 let (mechanism, inducing) = (mechanism.clone(), task.inducing.clone());
                 (
@@ -269,7 +269,7 @@ pub struct DirichletTask {
 pub enum DirichletReleaseSetting {
     /// The sums over the rows of each class, from which the posterior of every class follows.
     ClassSums,
-    /// The sums of each class over all rows, weighted by its heteroscedastic noise.
+    /// Sums over all rows for each class, weighted by the heteroscedastic noise of its labels.
     WeightedSums(HeteroscedasticSensitivityRule),
 }
 

@@ -12,12 +12,14 @@ use dpgp_mechanisms::Sections;
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{CheckResult, SpecProblem};
 
-/// Numbers that others computed with a method that need not run here. Axes and metrics are those of the printed numbers, unless
-/// they are given here. `dpgp grade TABLE.csv` compares a table with them once; with `table`, `dpgp run` does so.
+/// Numbers that others computed, with a method that need not run here. Their axes and metrics are those of the printed
+/// numbers, unless this section gives them. `dpgp grade TABLE.csv` compares a table with the printed numbers once. If
+/// `table` is set, `dpgp run` compares that table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenNumbersTask {
-    /// The table, a CSV file beside the spec with the columns `metric`, `value`, one for each axis, and `replicate` where there are several.
+    /// The table, a CSV file beside the spec. Its columns are `metric`, `value`, one for each axis, and `replicate` if
+    /// there are several replicates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// The metrics of the table.

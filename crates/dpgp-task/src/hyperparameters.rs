@@ -41,7 +41,7 @@ impl MeasurableTask for HyperparametersTask {
             let block = ModelEvidenceSharedState::new(self, job)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
-        let (variance, lengthscale) = job.exponentiated_quadratic()?;
+        let (variance, lengthscale) = job.eq_parameters()?;
         let kernels: Vec<ExponentiatedQuadratic> =
             self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, l.get())).collect();
         let (points, (training, validation)) =
@@ -337,7 +337,7 @@ pub(super) struct ModelEvidenceSharedState<'a> {
 impl<'a> ModelEvidenceSharedState<'a> {
     pub fn new(task: &'a HyperparametersTask, job: &'a ReplicateJob<'a>) -> Result<Self, TaskError> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
-        let (_, lengthscale) = job.exponentiated_quadratic()?;
+        let (_, lengthscale) = job.eq_parameters()?;
         let truth = TrueHyperparameters { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
         Ok(Self { task, job, sums: model.sum_columns(job.sample.columns())?, model, truth })
     }
@@ -363,7 +363,7 @@ impl<'a> ModelEvidenceSharedState<'a> {
 
     /// All pairs as likely as each other, with the variance of the model.
     fn candidate_grid(&self) -> Result<HyperparameterGrid, TaskError> {
-        let (variance, _) = self.job.exponentiated_quadratic()?;
+        let (variance, _) = self.job.eq_parameters()?;
         let model = self.job.model()?;
         let moments: &MomentsSetting = self.model.mechanism();
         let KernelSetting::Eq(eq) = &model.kernel else {
@@ -384,20 +384,20 @@ impl<'a> ModelEvidenceSharedState<'a> {
     }
 }
 
-/// How often private selection finds the true hyperparameters: those of the model section.
+/// How often private selection finds the true hyperparameters, which are those of the model section.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperparametersTask {
-    /// The number of rows at the beginning of the data that are training rows; the others are validation rows.
+    /// The number of training rows, which are at the beginning of the data. The others are validation rows.
     pub train: Count,
-    /// The public inducing inputs of noisy sums, a range for each input; noisy moments have none.
+    /// The public inducing inputs of noisy sums: a product grid with a range for each input. Noisy moments have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
     /// The lengthscales to choose from.
     pub lengthscales: Vec<Positive>,
     /// The standard deviations of the noise to choose from.
     pub noise_sds: Vec<Positive>,
-    /// How posteriors follow from noisy sums.
+    /// How posteriors are computed from noisy sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posterior: Option<NoiseAwareInverseSetting>,
     /// How the hyperparameters are chosen.
@@ -408,35 +408,35 @@ pub struct HyperparametersTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum HyperparametersMethod {
-    /// The best of candidates drawn at random until a random stop, each with a fresh release and a CoinPress
-    /// mean.
+    /// Candidates are drawn at random until a random stop. Each is scored by the CoinPress mean of its log-likelihoods, from
+    /// a fresh release. The best is chosen.
     PrivateSelection {
         /// The probability of stopping after each draw.
         gamma: Share,
-        /// Steps of CoinPress.
+        /// The number of CoinPress steps for each mean.
         steps: Count,
-        /// Which scores are refused.
+        /// Which candidates are refused because their scores are impossible.
         refuse: ScoreRefusalRule,
-        /// What each CoinPress mean may spend.
+        /// How the budget of each CoinPress mean is computed.
         budget: BudgetConversionRule,
     },
-    /// One release per lengthscale and one of all mean log-likelihoods, composed.
+    /// The composition of one release per lengthscale and one release of all mean log-likelihoods.
     Composition {
         /// How far below its greatest possible value a log-likelihood is clipped, in nats.
         clip: Positive,
     },
-    /// Those with the highest marginal likelihood (evidence) given noisy moments of all rows, which is computed after the
-    /// release and costs no budget.
+    /// The hyperparameters with the highest marginal likelihood (evidence), given noisy moments of all rows. The evidence is
+    /// computed after the release and costs no budget.
     Evidence {},
 }
 
-/// Which scores of a candidate are refused as impossible.
+/// Which candidates are refused because their scores are impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoreRefusalRule {
-    /// Those whose sum exceeds the bound on one term, as printed.
+    /// Candidates for which the sum of the log-likelihoods exceeds the bound on a single one, as printed.
     Published,
-    /// Those whose mean exceeds the bound on one term.
+    /// Candidates for which the mean of the log-likelihoods exceeds the bound on a single one.
     Corrected,
 }
 
@@ -446,7 +446,7 @@ pub enum ScoreRefusalRule {
 pub enum BudgetConversionRule {
     /// By zero-concentrated differential privacy.
     Concentrated,
-    /// Exactly.
+    /// By the exact delta of the Gaussian mechanism.
     Gaussian,
 }
 

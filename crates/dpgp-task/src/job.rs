@@ -68,8 +68,8 @@ impl<'a> ReplicateJob<'a> {
     ///
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
-    pub(super) fn exponentiated_quadratic(&self) -> Result<(f64, f64), TaskError> {
-        self.model()?.exponentiated_quadratic().ok_or(TaskError::Missing { needed: "the `eq` kernel" })
+    pub(super) fn eq_parameters(&self) -> Result<(f64, f64), TaskError> {
+        self.model()?.eq_parameters().ok_or(TaskError::Missing { needed: "the `eq` kernel" })
     }
 
     /// The noise on sums, for a task that knows no other.

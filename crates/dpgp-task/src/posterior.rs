@@ -14,8 +14,8 @@ use dpgp_accounting::{
     LossDistributionAccountant, NeighbourRelation, Sampling, SamplingSchedule, noise_multiplier,
 };
 use dpgp_gp::advi::{
-    BatchSampling, FitRandomStreams, LogisticRegression, VariationalFamily, VariationalFitOptions, find_posterior_mode,
-    fit_variational_posterior,
+    BatchSampling, BayesianLogisticModel, FitRandomStreams, VariationalFamily, VariationalFitOptions,
+    find_posterior_mode, fit_variational_posterior,
 };
 use dpgp_mechanisms::{GradientSetting, PrivacySetting, Sections};
 use dpgp_number::{Budget, Count, Positive, Share};
@@ -40,8 +40,8 @@ impl MeasurableTask for PosteriorTask {
 
 /// The model of the training rows and that of the test rows.
 struct TrainTestModels {
-    training: LogisticRegression,
-    test: LogisticRegression,
+    training: BayesianLogisticModel,
+    test: BayesianLogisticModel,
 }
 
 impl TrainTestModels {
@@ -54,8 +54,8 @@ impl TrainTestModels {
         let (rows, train) = (sample.row_count(), task.train.get().min(sample.row_count()));
         let (training, test) = (inputs.rows(0, train).into_owned(), inputs.rows(train, rows - train).into_owned());
         Self {
-            training: LogisticRegression::new(&training, &classes[..train], prior_variance.get()),
-            test: LogisticRegression::new(&test, &classes[train..], prior_variance.get()),
+            training: BayesianLogisticModel::new(&training, &classes[..train], prior_variance.get()),
+            test: BayesianLogisticModel::new(&test, &classes[train..], prior_variance.get()),
         }
     }
 
@@ -213,15 +213,15 @@ impl NoiseCalibrationKey {
     }
 }
 
-/// A Bayesian classifier, fitted to the first rows and tested on the others.
+/// A Bayesian classifier, fitted to the first rows of the data and tested on the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PosteriorTask {
     /// The likelihood and the prior.
     pub model: PosteriorModel,
-    /// The class of a row: positive if this comparison holds for its target.
+    /// A row belongs to the positive class if this comparison holds for its target.
     pub positive: ThresholdSetting,
-    /// The number of rows at the beginning of the data that are training rows; the others are test rows.
+    /// The number of training rows, which are at the beginning of the data. The others are test rows.
     pub train: Count,
     /// How the posterior is found.
     pub method: PosteriorMethod,
@@ -231,7 +231,7 @@ pub struct PosteriorTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PosteriorModel {
-    /// Logistic regression without intercept on standardised inputs.
+    /// Logistic regression without an intercept, on standardised inputs.
     Logistic {
         /// Variance of each weight under the prior.
         prior_variance: Positive,
@@ -242,21 +242,21 @@ pub enum PosteriorModel {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PosteriorMethod {
-    /// Its mode, without privacy.
+    /// By its mode, without privacy.
     Mode {},
-    /// Variational inference by stochastic gradients.
+    /// By variational inference with stochastic gradients.
     Advi(AdviSetting),
 }
 
-/// Variational inference by stochastic gradients.
+/// Variational inference with stochastic gradients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdviSetting {
     /// The variational family.
     pub family: VariationalFamily,
-    /// Steps.
+    /// The number of steps.
     pub steps: Count,
-    /// The share of the training rows that a step samples.
+    /// The share q of the training rows that a step samples.
     pub rate: Share,
     /// How a step samples rows.
     pub sampling: BatchSampling,

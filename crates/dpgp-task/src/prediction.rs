@@ -16,7 +16,7 @@ use crate::{
 use dpgp_accounting::Caveat;
 use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, linear_mechanism};
+use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, require_linear_mechanism};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::label;
 use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
@@ -225,15 +225,15 @@ fn lengthscale_frame(task: &PredictionTask, model: &ModelSetting, sample: &Sampl
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PredictionTask {
-    /// The test inputs: the product of these ranges, one per input; the last varies fastest.
+    /// The test inputs: a grid that is the product of these ranges, one per input. The last input varies fastest.
     pub grid: Vec<RangeSetting>,
-    /// A finer grid on which a map draws contours, without privacy.
+    /// A finer grid on which a map draws contours of the predictions without privacy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<Vec<RangeSetting>>,
     /// The number of private samples that the figure shows.
     #[serde(default = "zero_draws", skip_serializing_if = "is_zero_draws")]
     pub draws: Count<1000, 0>,
-    /// A standard deviation, in units of the target; a metric gives the share of the points whose noise has at least this
+    /// A standard deviation, in units of the target. A metric gives the share of the points where the noise has at least this
     /// standard deviation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_from: Option<Positive>,
@@ -278,7 +278,7 @@ impl TaskRequirements for PredictionTask {
             check_grid("task.prediction.surface", surface, inputs)?;
         }
         self.check_points(inputs)?;
-        linear_mechanism(&setting.privacy).map(drop)
+        require_linear_mechanism(&setting.privacy).map(drop)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {

@@ -45,7 +45,7 @@ macro_rules! tasks {
 }
 
 tasks! {
-    /// Root mean squared error of held-out targets.
+    /// Root mean squared error of predictions of held-out targets.
     Regression(RegressionTask),
     /// Selection of a configuration by the exponential mechanism.
     Selection(SelectionTask),
@@ -59,7 +59,7 @@ tasks! {
     Classification(ClassificationTask),
     /// The path of the Laplace approximation to its mode.
     Convergence(ConvergenceTask),
-    /// A Gaussian process at two places, before or after an observation.
+    /// A Gaussian process at two places, before or after the observations.
     Tutorial(TutorialTask),
     /// How well predictions from noisy sums are calibrated.
     Calibration(CalibrationTask),
@@ -69,7 +69,7 @@ tasks! {
     Dirichlet(DirichletTask),
     /// Scores of the predictive distributions of a private regression.
     Leaderboard(LeaderboardTask),
-    /// A surface from sums over all rows, and how privacy changes it.
+    /// A surface computed from sums over all rows, and how privacy changes it.
     Surface(SurfaceTask),
     /// A statement of a paper, or a remark, tested with computed numbers.
     Errata(ErrataTask),

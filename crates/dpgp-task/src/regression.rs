@@ -23,7 +23,7 @@ use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{
     AuditedLinearMechanism, BinPredictionSetting, BinningSetting, MechanismSetting, PrivacySetting, Sections,
-    linear_mechanism,
+    require_linear_mechanism,
 };
 use dpgp_number::Count;
 use dpgp_spec::FEWEST_FOR_QUANTILES;
@@ -355,10 +355,10 @@ impl BinnedFold {
 pub struct RegressionTask {
     /// How rows are split into folds.
     pub split: SplitSetting,
-    /// Draws of the privacy noise in each fold; 0 for the exact expectation over the noise of cloaking, as
-    /// `expected-rmse`.
+    /// The number of draws of the privacy noise in each fold. With 0, the metric is `expected-rmse`, from the exact
+    /// expectation over the noise. `mechanism.binning` and `model.averaged` need at least 1.
     pub draws: Count<1_000_000, 0>,
-    /// Which held-out targets predictions are compared with.
+    /// The held-out targets with which predictions are compared.
     #[serde(default, skip_serializing_if = "ScoredTargetsSetting::is_original")]
     pub score: ScoredTargetsSetting,
 }
@@ -370,14 +370,14 @@ impl RegressionTask {
     }
 }
 
-/// Which held-out targets predictions are compared with.
+/// The held-out targets with which predictions are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoredTargetsSetting {
     /// The targets of the data.
     #[default]
     Original,
-    /// The targets after clipping, which hides what the clip costs.
+    /// The targets after clipping, so that the error does not include the cost of clipping.
     Clipped,
 }
 
@@ -393,7 +393,7 @@ impl TaskRequirements for RegressionTask {
         setting.data.check_split("task.regression.split", self.split)?;
         let Some(binning) = setting.privacy.mechanism.downcast::<BinningSetting>() else {
             // Zero draws stand for the exact expectation over the noise.
-            let mechanism = linear_mechanism(&setting.privacy)?;
+            let mechanism = require_linear_mechanism(&setting.privacy)?;
             if setting.model.as_deref().is_some_and(|model| model.averaged) {
                 // Which choices count depends on the noise, so that there is no expectation in closed form.
                 check_count("task.regression.draws", self.draws.get())?;

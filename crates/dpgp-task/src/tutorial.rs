@@ -128,13 +128,13 @@ fn function_draws_frame(
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TutorialTask {
-    /// Whether the observations are known.
+    /// Whether the process is conditioned on the observations.
     pub observed: bool,
     /// The two places.
     pub pair: [f64; 2],
-    /// Where functions are drawn.
+    /// The points at which sampled functions are evaluated.
     pub grid: RangeSetting,
-    /// How many functions are drawn.
+    /// The number of functions sampled.
     pub draws: Count<1000, 0>,
 }
 

@@ -61,7 +61,7 @@ pub struct EmitArguments {
 enum Scheduler {
     /// A job array, followed by a collector job
     Slurm,
-    /// An Indexed Job
+    /// An Indexed Job of Kubernetes
     K8s,
     /// A Makefile
     Make,

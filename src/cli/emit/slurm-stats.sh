@@ -2,7 +2,7 @@
 # The sums of {{ name }} over {{ files|length }} file{% if files|length != 1 %}s{% endif %} in {{ shards }} shards.
 #   bash THIS     submits the array, and a task that adds up the parts once all have succeeded
 #   sbatch THIS   submits only the array
-# Both take more options for sbatch, for example --time=1:00:00. A part is written completely or not at all.
+# Both accept further options of sbatch, for example --time=1:00:00. A part is written completely or not at all.
 #SBATCH --job-name=dpgp-{{ slug }}-sums
 #SBATCH --array=1-{{ shards }}
 #SBATCH --cpus-per-task={{ cpus }}

@@ -2,7 +2,7 @@
 # {{ name }} in {{ shards }} shards.
 #   bash THIS     fetches the data, and submits the array and a collector that runs after it, even if tasks fail
 #   sbatch THIS   submits only the array
-# Both take more options for sbatch, for example --time=1:00:00. A task that is stopped keeps its finished results.
+# Both accept further options of sbatch, for example --time=1:00:00. A task that is stopped keeps its finished results.
 # To resume, run the same command again, or let the cluster requeue the task (RequeueExit=75).
 #SBATCH --job-name=dpgp-{{ slug }}
 #SBATCH --array=1-{{ shards }}

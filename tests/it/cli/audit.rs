@@ -48,7 +48,7 @@ fn specs_that_protect_less_than_they_say_do_not_hold() {
     let filter = format!("filter = {filter}");
     for (replaced, reason) in [
         (&unbounded[..], "are not clipped"),
-        (&[("change = 40.0", "change = 1e-6, relation = \"metric\"")], "may differ by 40.0 within their bounds"),
+        (&[("change = 40.0", "change = 1e-6, relation = \"metric\"")], "may differ by up to 40.0 within their bounds"),
         (&[("{ low = 0.0, high = 40.0 }", extremes.as_str())], "the smallest and largest targets"),
         (&[("[\"temperature\"]", copied)], "is a copy of the target"),
         (&[("filter = []", filter.as_str())], "rows are filtered by \\\"megajoules\\\""),

@@ -72,15 +72,15 @@ fn categories_are_counted_and_others_are_not() {
     for (more, why) in [
         (
             &["--categories", "kind=bus", "--inputs", "hour"][..],
-            "--categories lists those of \"kind\", which is not among --inputs",
+            "--categories lists categories of \"kind\", which is not among --inputs",
         ),
         (&["--categories", "kind=bus,bus"], "the category \"bus\" is listed twice"),
         (&["--categories", "kind=bus", "--categories", "kind=tram"], "the column \"kind\" is named twice"),
         (&["--categories", "kind=bus,"], "a category is empty"),
         (&["--categories", "kind"], "NAME=A,B,C"),
         (&["--categories", "colour=red"], "there is no column \"colour\""),
-        (&["--inputs", "kind"], "with --count, --categories NAME=A,B,C"),
-        (&["--categories", "kind=bus", "--inputs", "kind,hour", "--bins", "3,2"], "counted by 1 numeric inputs"),
+        (&["--inputs", "kind"], "with --count, pass --categories NAME=A,B,C"),
+        (&["--categories", "kind=bus", "--inputs", "kind,hour", "--bins", "3,2"], "the number of numeric inputs is 1"),
     ] {
         let run = project.dpgp(&[&["new", "other", "--data", "rows.csv", "--count"], more].concat()).expect(2);
         assert!(run.err.contains(why), "{more:?}: {}", run.err);

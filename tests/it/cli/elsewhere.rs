@@ -98,7 +98,7 @@ fn other_combinations_have_no_guarantee() {
     project.dpgp(&RELEASE).expect(0);
     let good = project.dpgp(&["verify", "r.json"]).expect(0).out;
     let entered = project.dpgp(&["ledger", "verify", "--released", "r.json"]).expect(0).out;
-    assert!(entered.contains("r.json: release 1 of"), "{entered}");
+    assert!(entered.contains("r.json: release 1 in"), "{entered}");
     assert!(good.contains("ok     the digest matches the combinations"), "{good}");
     let mut value: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
     value["combinations"]["released"][0] = serde_json::json!(0.25);

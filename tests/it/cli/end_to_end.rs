@@ -38,8 +38,7 @@ fn sound_releases_hold() {
         let project = project(spec);
         let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
         assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
-        for line in ["pairs of neighbours differ by at most", "prove epsilon >= 0.0", "the last bits of 2000 releases"]
-        {
+        for line in ["pairs of neighbours differ by at most", "prove epsilon >= 0.0", "of 2000 releases, "] {
             assert!(run.out.contains(line), "{line}: {}", run.out);
         }
         assert!(run.out.contains("prints and writes the same for the file and for"), "{}", run.out);
@@ -159,7 +158,7 @@ fn distances_are_those_of_the_claim() {
 #[test]
 fn weak_claims_do_not_hold() {
     for (from, to, note) in [
-        ("change = 40.0", "change = 1.0\nrelation = \"metric\"", "a change of 1.0 is protected"),
+        ("change = 40.0", "change = 1.0\nrelation = \"metric\"", "only changes of up to 1.0 are protected"),
         ("delta = 1e-5", "delta = 0.05", "delta"),
         ("epsilon = 1.0", "epsilon = 20.0", "hides hardly anything"),
     ] {

@@ -335,7 +335,7 @@ fn releases_tell_of_a_state_folder_that_was_put_back() {
     let verify = [&["ledger", "verify", "--released"][..], &files].concat();
     let run = project.dpgp(&verify).expect(0);
     for (number, file) in (1..).zip(&files[..3]) {
-        assert!(run.out.contains(&format!("{file}: release {number} of ")), "{}", run.out);
+        assert!(run.out.contains(&format!("{file}: release {number} in ")), "{}", run.out);
     }
     assert!(run.out.contains("4.csv.certificate.json: not checked"), "{}", run.out);
     std::fs::remove_dir_all(project.path("state")).unwrap();
@@ -344,7 +344,7 @@ fn releases_tell_of_a_state_folder_that_was_put_back() {
     let run = project.dpgp(&verify).expect(5);
     assert!(run.err.contains("2 of 4 releases are not in any"), "{}", run.err);
     assert!(run.out.contains("2.csv.certificate.json: NOT IN any"), "{}", run.out);
-    assert!(run.out.contains("1.csv.certificate.json: release 1 of "), "{}", run.out);
+    assert!(run.out.contains("1.csv.certificate.json: release 1 in "), "{}", run.out);
     let run = project.dpgp(&[&verify[..], &["--format", "json"]].concat()).expect(5);
     assert_eq!(run.json()[3]["state"], "not-entered");
     project.dpgp(&["ledger", "verify", "--released", "energy.csv"]).expect(2);

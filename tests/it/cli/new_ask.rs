@@ -126,7 +126,7 @@ fn what_is_no_answer_writes_nothing() {
         ("0 40\n3\n10\n8\n-1\n\n", "privacy.epsilon: enter a number above 0; the answer was \"-1\""),
         (
             "0 40\n3\n10\n8\n1\n1\n\n",
-            "privacy.delta: enter a number below 0.001, far below one over the number of rows",
+            "privacy.delta: enter a number below 0.001 and far below one over the number of rows",
         ),
         ("0 40\n9 9\n", "model.noise_variance: enter a finite number; the answer was \"9 9\""),
         // A variance that no targets between 0 and 40 have, and an answer too many.

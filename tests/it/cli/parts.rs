@@ -420,7 +420,7 @@ fn addresses_need_another_build() {
         &["new", "--data", "s3://bucket/rows.csv"],
     ] {
         let run = project.dpgp(arguments).expect(2);
-        assert!(run.err.contains(": this build cannot read addresses"), "{}", run.err);
+        assert!(run.err.contains(": this build cannot open addresses"), "{}", run.err);
         // A file outside of the folder of the spec is named before it is read.
         assert!(run.err.lines().count() <= 2, "{}", run.err);
         assert_eq!(tree(project.folder.path()), before, "{arguments:?}");

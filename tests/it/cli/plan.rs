@@ -46,7 +46,7 @@ fn a_first_run_knows_its_time() {
     let unknown = plans.as_array().unwrap().iter().filter(|plan| plan["estimated_seconds"].is_null());
     assert_eq!(unknown.count(), 0, "{plans}");
     let text = project.dpgp_without_mirror(&["run", "--all", "--dry-run"]).expect(0).out;
-    assert!(text.lines().last().unwrap().starts_with("all together: about "), "{text}");
+    assert!(text.lines().last().unwrap().starts_with("total time: about "), "{text}");
 }
 
 /// What `explain` says after a run of STUDY and a change of the spec.

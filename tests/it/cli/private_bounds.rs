@@ -79,7 +79,7 @@ fn bounds_that_cannot_be_had_are_refused() {
     project.write("few.csv", &project.read("rows.csv").lines().take(4_001).collect::<Vec<_>>().join("\n"));
     let run = project.dpgp(&["new", "--data", "few.csv", "--target", "minutes", "--private-bounds"]).expect(2);
     assert!(
-        run.err.contains("private bounds need at least 5000 rows at an epsilon of 1, and the file has 4000"),
+        run.err.contains("private bounds need at least 5000 rows at an epsilon of 1, but the file has 4000"),
         "{}",
         run.err
     );

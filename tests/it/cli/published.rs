@@ -57,7 +57,7 @@ fn estimates_between_published_numbers() {
     project.write("n.csv", "age,count,sd\n0,10,1\n10,20,1\n20,31,1\n30,39,1\n40,52,9\n");
     let run = predict(&project, &["--noise", "sd=sd", "--grid", "age=0..40:9", "--out", "p.csv", "--map", "p.html"])
         .expect(0);
-    assert!(run.out.contains("whose guarantee covers them: that of their publisher"), "{}", run.out);
+    assert!(run.out.contains("whose guarantee covers them: the guarantee of the publisher"), "{}", run.out);
     assert!(!project.path("p.csv.certificate.json").exists());
     let [mean] = columns(&project.read("p.csv"), ["private_mean"])[3];
     assert!((22.0..29.0).contains(&mean), "{mean} at 15");

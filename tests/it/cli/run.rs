@@ -248,7 +248,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, change = 6.0, calibration = "analytic",
 "#;
     project.write("draw.toml", spec);
     let refused = project.dpgp(&["run", "draw.toml"]).expect(2).err;
-    assert!(refused.contains("has test points, but this task cuts all rows into folds"), "{refused}");
+    assert!(refused.contains("has test points, but this task splits all rows into folds"), "{refused}");
     project.write("draw.toml", &spec.replace("test = 20", "test = 0"));
     project.dpgp(&["run", "draw.toml", "--quiet"]).expect(0);
 }

@@ -294,7 +294,7 @@ fn a_copy_of_the_target_is_not_public() {
     assert!(run.err.contains("\"y\"") && run.err.contains("its cells are in \"w\""), "{}", run.err);
     for preview in [&["--preview"][..], &["--out", "p.csv", "--no-ledger"]] {
         let run = project.dpgp(&[&["predict", "same.toml", "--at", "at.csv"], preview].concat()).expect(2);
-        assert!(run.err.contains("the column \"w\" has the cells of the private target \"y\""), "{}", run.err);
+        assert!(run.err.contains("the column \"w\" has the same cells as the private target \"y\""), "{}", run.err);
     }
     assert!(!project.path("out").exists() && !project.path("p.csv").exists());
 }
@@ -306,7 +306,7 @@ fn an_epsilon_that_the_grid_replaces_is_refused() {
     project.write("means.toml", &MEANS.replace("epsilon = 1.0, delta", "epsilon = 0.3, delta"));
     project.write("counts.toml", &COUNTS.replace("epsilon = 1.0", "epsilon = 0.3"));
     let predict = ["predict", "means.toml", "--grid", "x=0..9:3,hour=0..24:3", "--no-ledger", "--quiet"];
-    let stated = "[privacy] states epsilon = 0.3, but an axis of the grid replaces it by 1";
+    let stated = "[privacy] states epsilon = 0.3, but an axis of the grid replaces it with 1";
     for arguments in [
         &predict[..],
         &["predict", "counts.toml", "means.toml", "--together", "--grid", "auto", "--out", "out"],
@@ -437,7 +437,7 @@ fn a_copy_of_the_target_is_public_nowhere() {
         for more in [&["--preview"][..], &["--out", "p.csv", "--no-ledger"], &["--out", "p.csv"]] {
             let run = project.dpgp(&[&["predict", "s.toml", "--grid", &grid, "--quiet"][..], more].concat()).expect(2);
             assert!(
-                run.err.contains("\"w\" has the cells of the private target \"y\""),
+                run.err.contains("\"w\" has the same cells as the private target \"y\""),
                 "{data} {more:?}: {}",
                 run.err
             );

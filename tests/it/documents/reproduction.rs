@@ -139,7 +139,7 @@ fn ours_is_told_in_words_with_numbers_of_the_table() {
     assert_eq!(made("claims = [{ quote = 'is less' }]"), "1 of 4 tests hold");
     assert_eq!(made("claims = [{ quote = 'two' }]"), "3.000 against 2.000");
     let three = "numbers = [{ cells = { method = 'a' } }]";
-    assert_eq!(made(three), "2 of 3 inside 95 %; ours / print 0.95 to 2.25, median 1.00; 1 of 1 zeros");
+    assert_eq!(made(three), "2 of 3 inside 95 % intervals; ours / print 0.95 to 2.25, median 1.00; 1 of 1 zeros");
 }
 
 /// What is told by the committed results; none while some of a paper are of another version of their spec, which `dpgp check --all` finds.

@@ -1,8 +1,8 @@
 //! The engine of DP-ADVI against the accuracies of the authors' own result file, on the real data.
 
 use dpgp::advi::{
-    BatchSampling, FitRandomStreams, LogisticRegression, VariationalFamily, VariationalFitOptions, find_posterior_mode,
-    fit_variational_posterior,
+    BatchSampling, BayesianLogisticModel, FitRandomStreams, VariationalFamily, VariationalFitOptions,
+    find_posterior_mode, fit_variational_posterior,
 };
 use dpgp::data::{CsvFormat, Separator, Table};
 use nalgebra::DMatrix;
@@ -14,7 +14,7 @@ use crate::support::kung::mirror;
 const COLUMNS: [&str; 9] = ["sex", "l", "d", "h", "ww", "sw", "vw", "shw", "rings"];
 
 /// The training and the test model.
-fn abalone() -> Option<(LogisticRegression, LogisticRegression)> {
+fn abalone() -> Option<(BayesianLogisticModel, BayesianLogisticModel)> {
     let path = mirror()?.join("abalone/abalone.data");
     let columns = COLUMNS.map(str::to_owned).to_vec();
     let format = CsvFormat { header: false, columns, separator: Separator::Byte(b','), ..CsvFormat::default() };
@@ -31,20 +31,25 @@ fn abalone() -> Option<(LogisticRegression, LogisticRegression)> {
     let classes: Vec<bool> = table.numeric_column("rings").unwrap().iter().map(|r| *r >= 10.0).collect();
     let model = |from: usize, to: usize| {
         let x = DMatrix::from_fn(to - from, 8, |i, j| inputs[j][from + i]);
-        LogisticRegression::new(&x, &classes[from..to], 1.0)
+        BayesianLogisticModel::new(&x, &classes[from..to], 1.0)
     };
     Some((model(0, 3341), model(3341, classes.len())))
 }
 
-fn accuracy(train: &LogisticRegression, test: &LogisticRegression, training: &VariationalFitOptions, run: u64) -> f64 {
+fn accuracy(
+    train: &BayesianLogisticModel,
+    test: &BayesianLogisticModel,
+    training: &VariationalFitOptions,
+    run: u64,
+) -> f64 {
     let stream = |purpose| Pcg64::seed_from_u64(1000 * run + purpose);
     let mut streams = FitRandomStreams { batches: stream(1), draws: stream(2), noise: stream(3) };
     test.accuracy(fit_variational_posterior(train, training, &mut streams).mean())
 }
 
 fn mean_accuracy(
-    train: &LogisticRegression,
-    test: &LogisticRegression,
+    train: &BayesianLogisticModel,
+    test: &BayesianLogisticModel,
     training: &VariationalFitOptions,
     runs: u64,
 ) -> f64 {

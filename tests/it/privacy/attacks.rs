@@ -136,7 +136,7 @@ fn columns_are_taken_together() {
     }
     let run = samples(&project, &["--epsilon", "1"]).expect(1);
     assert!(run.out.contains("columns: first, second, state"), "{}", run.out);
-    assert!(run.out.contains("by column 2 minus column 1"), "{}", run.out);
+    assert!(run.out.contains("from the outputs with column 2 minus column 1"), "{}", run.out);
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl ReducedRiskProblem {
 
     /// `D A` for D (r x n).
     pub fn times_covariance(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut moved = self.shared.times(rows);
+        let mut moved = self.shared.left_multiply(rows);
         for ((mut out, column), own) in moved.column_iter_mut().zip(rows.column_iter()).zip(&self.own) {
             out.axpy(*own, &column, 1.0);
         }

@@ -42,7 +42,7 @@ pub fn small() -> RiskProblem {
 /// `A = S + diag(e)`.
 pub fn covariance(problem: &RiskProblem) -> DMatrix<f64> {
     let own = DVector::from_column_slice(&problem.moments.own);
-    problem.moments.shared.times(&DMatrix::identity(own.len(), own.len())) + DMatrix::from_diagonal(&own)
+    problem.moments.shared.left_multiply(&DMatrix::identity(own.len(), own.len())) + DMatrix::from_diagonal(&own)
 }
 
 /// The map of the Gaussian process and its expected error without noise.
@@ -83,7 +83,7 @@ fn a_point_without_weight_is_predicted_and_costs_nothing() {
 #[test]
 fn units_do_not_matter() {
     let (plain, unit) = (small(), 1e5);
-    let whole = plain.moments.shared.times(&DMatrix::identity(6, 6));
+    let whole = plain.moments.shared.left_multiply(&DMatrix::identity(6, 6));
     let scaled = RiskProblem::with_equal_weights(PriorMoments {
         cross: &plain.moments.cross * (unit * unit),
         shared: Arc::new(CovarianceRepresentation::Whole(whole * (unit * unit))),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::parquet::ParquetRows;
 use super::text::TextRows;
 use super::{
-    FileRows, FileVersion, PathPartition, RequestedColumns, RowFile, RowProgressBar, RowSideOutputs, RowStream, cloud,
+    FileRows, FileState, PathPartition, RequestedColumns, RowFile, RowProgressBar, RowSideOutputs, RowStream, cloud,
 };
 use crate::DataError;
 use crate::identity::{DataKey, Fingerprint, RowFingerprinter};
@@ -100,7 +100,7 @@ impl RowFilesReader {
         let Some(meter) = meter else { return Ok(self) };
         let mut bytes = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            bytes.push(FileVersion::read(&file.path)?.bytes);
+            bytes.push(FileState::read(&file.path)?.bytes);
         }
         self.watched = Some(ReadProgress { meter, bytes });
         Ok(self)
@@ -369,7 +369,7 @@ pub fn ensure_readable_addresses<'n>(names: impl IntoIterator<Item = &'n Path>) 
 /// The error for an address where the program cannot read any.
 #[cfg(not(feature = "cloud"))]
 pub(super) fn unsupported_address_error(name: &Path) -> DataError {
-    let problem = "this build cannot read addresses; build one that can with `cargo install --path . --features cloud`";
+    let problem = "this build cannot open addresses; `cargo install --path . --features cloud` builds one that can";
     address_error(name, problem)
 }
 

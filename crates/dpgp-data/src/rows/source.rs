@@ -288,7 +288,7 @@ impl RowStream for InMemoryRows<'_> {
 
 /// Size, time and version of a file. Two that differ show that the file was written to in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileVersion {
+pub struct FileState {
     /// How long it is.
     pub bytes: u64,
     /// When it was written.
@@ -297,7 +297,7 @@ pub struct FileVersion {
     pub version: Option<String>,
 }
 
-impl FileVersion {
+impl FileState {
     /// Reads those of a file as it is now.
     ///
     /// # Errors

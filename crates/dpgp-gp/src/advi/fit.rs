@@ -17,7 +17,7 @@ use super::BayesianModel;
 pub enum VariationalFamily {
     /// Independent parameters: `N(mu, diag exp(2 omega))`.
     MeanField,
-    /// `N(mu, L L')` with L lower triangular and `exp(omega)` on its diagonal, `d (d + 3) / 2` parameters.
+    /// `N(mu, L L')` with L lower triangular and `exp(omega)` on the diagonal of L. It has `d (d + 3) / 2` parameters.
     FullRank,
 }
 
@@ -145,13 +145,13 @@ pub struct FitRandomStreams {
 /// Source: Jälkö, Dikmen and Honkela 2016, Section 3, with ADVI's parametrisation.
 ///
 /// ```
-/// use dpgp_gp::advi::{BatchSampling, VariationalFamily, FitRandomStreams, LogisticRegression, VariationalFitOptions, fit_variational_posterior};
+/// use dpgp_gp::advi::{BatchSampling, VariationalFamily, FitRandomStreams, BayesianLogisticModel, VariationalFitOptions, fit_variational_posterior};
 /// use nalgebra::DMatrix;
 /// use rand::SeedableRng;
 /// use rand_pcg::Pcg64;
 ///
 /// // One step on one row whose gradient is clipped to norm 0.01: AdaGrad then moves the guide by at most 0.01 / sqrt(0.1).
-/// let model = LogisticRegression::new(&DMatrix::from_element(1, 2, 1e6), &[true], 1.0);
+/// let model = BayesianLogisticModel::new(&DMatrix::from_element(1, 2, 1e6), &[true], 1.0);
 /// let training = VariationalFitOptions {
 ///     family: VariationalFamily::MeanField,
 ///     steps: 1,
@@ -248,15 +248,15 @@ fn clip_factor(vector: &[f64], clip: f64) -> f64 {
     if norm > clip { clip / norm } else { 1.0 }
 }
 
-/// How the rows of a step are drawn, at the rate q of all n rows.
+/// How the rows of a step are drawn from all n training rows, at the sampling rate q.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchSampling {
-    /// `floor(q n)` rows, each drawn from all rows.
+    /// `floor(q n)` rows, each drawn from all n rows.
     WithReplacement,
-    /// `floor(q n)` different rows.
+    /// `floor(q n)` distinct rows.
     WithoutReplacement,
-    /// Each row with probability q.
+    /// Each row independently, with probability q.
     Poisson,
 }
 

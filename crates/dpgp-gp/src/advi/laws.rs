@@ -14,7 +14,7 @@ fn models() -> Vec<Box<dyn BayesianModel>> {
     let classes: Vec<bool> = (0..9).map(|i| i % 3 != 1).collect();
     let targets: Vec<f64> = (0..9).map(|i| f64::from(i) * 0.3 - 1.0).collect();
     vec![
-        Box::new(LogisticRegression::new(&inputs(9), &classes, 1.5)),
+        Box::new(BayesianLogisticModel::new(&inputs(9), &classes, 1.5)),
         Box::new(LinearRegression::new(&inputs(9), &targets, 2.0)),
     ]
 }
@@ -186,7 +186,7 @@ fn one_row_moves_the_sum_by_the_clip_at_most() {
         noise: 0.0,
     };
     for label in [false, true] {
-        let model = LogisticRegression::new(&DMatrix::from_element(1, 2, 1e6), &[label], 1.0);
+        let model = BayesianLogisticModel::new(&DMatrix::from_element(1, 2, 1e6), &[label], 1.0);
         let parameters = fit_variational_posterior(&model, &training, &mut streams()).parameters;
         // One step of AdaGrad with a small gradient g moves by g / sqrt(g^2 + .1).
         let gradient: Vec<f64> = parameters.iter().map(|p| p.abs() * (0.1 / (1.0 - p * p)).sqrt()).collect();

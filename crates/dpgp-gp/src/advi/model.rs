@@ -99,17 +99,17 @@ impl BayesianModel for LinearRegression {
 /// `y ~ Bernoulli(1 / (1 + exp(-x'z)))` with labels of -1 and 1, `z ~ N(0, prior_variance I)`; no intercept.
 ///
 /// ```
-/// use dpgp_gp::advi::{LogisticRegression, BayesianModel};
+/// use dpgp_gp::advi::{BayesianLogisticModel, BayesianModel};
 /// use nalgebra::DMatrix;
 /// // At z = 0 both classes have the probability 1/2, and the gradient is y x / 2.
-/// let model = LogisticRegression::new(&DMatrix::from_row_slice(1, 2, &[4.0, -6.0]), &[false], 1.0);
+/// let model = BayesianLogisticModel::new(&DMatrix::from_row_slice(1, 2, &[4.0, -6.0]), &[false], 1.0);
 /// let mut gradient = [0.0; 2];
 /// assert!((model.log_likelihood(0, &[0.0; 2], &mut gradient) + 2f64.ln()).abs() < 1e-15);
 /// assert_eq!(gradient, [-2.0, 3.0]);
 /// assert_eq!(model.accuracy(&[-1.0, 0.0]), 1.0);
 /// ```
 #[derive(Debug, Clone)]
-pub struct LogisticRegression {
+pub struct BayesianLogisticModel {
     /// Rows one after the other (n d).
     inputs: Vec<f64>,
     /// 1 or -1 (n).
@@ -118,7 +118,7 @@ pub struct LogisticRegression {
     prior_variance: f64,
 }
 
-impl LogisticRegression {
+impl BayesianLogisticModel {
     /// A model of these inputs (n x d) and classes (n).
     pub fn new(inputs: &DMatrix<f64>, classes: &[bool], prior_variance: f64) -> Self {
         Self {
@@ -141,7 +141,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-impl BayesianModel for LogisticRegression {
+impl BayesianModel for BayesianLogisticModel {
     fn dimension(&self) -> usize {
         self.dimension
     }

@@ -20,7 +20,7 @@ use dpgp_number::{NonNegative, Positive};
 pub struct AdditiveSetting {
     /// One lengthscale for all inputs, or one for each, in units of the inputs.
     pub lengthscales: Vec<Positive>,
-    /// The variance of the function of each input alone, in the order of the inputs; 0 for an input without one.
+    /// The variance of each function of a single input, in the order of the inputs, or 0 for an input without such a function.
     pub variances: Vec<NonNegative>,
     /// Joint functions of two inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -34,7 +34,7 @@ pub(super) fn check_lengthscale_count(lengthscales: &[Positive], inputs: usize) 
     Err(KernelKeyError { key: "lengthscales".to_owned(), reason })
 }
 
-/// How often a process with a Matern kernel can be differentiated: fewer than nu times.
+/// How many times a process with a Matern kernel can be differentiated: fewer than nu times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Smoothness {
     /// nu = 1/2: continuous, like Brownian motion.
@@ -102,7 +102,7 @@ impl Kernel for Matern {
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
 pub struct MaternSetting {
-    /// 1/2, 3/2 or 5/2: a process has fewer derivatives than this.
+    /// The smoothness nu: 1/2, 3/2 or 5/2. A process has fewer than nu derivatives.
     pub smoothness: Smoothness,
     /// Variance, in squared units of the target.
     pub variance: Positive,
@@ -186,7 +186,7 @@ impl Kernel for RationalQuadratic {
 pub struct RationalQuadraticSetting {
     /// Variance, in squared units of the target.
     pub variance: Positive,
-    /// How similar the lengthscales of the mixture are.
+    /// How similar the lengthscales of the mixture are: the larger alpha, the more similar.
     pub alpha: Positive,
     /// One lengthscale for all inputs, or one for each, in units of the inputs.
     pub lengthscales: Vec<Positive>,

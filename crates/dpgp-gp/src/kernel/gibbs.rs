@@ -58,11 +58,11 @@ impl GibbsKernel {
 pub struct GibbsSetting {
     /// Variance.
     pub variance: Positive,
-    /// Bandwidth h of the density estimate.
+    /// Bandwidth of the density estimate, in units of the inputs.
     pub bandwidth: Positive,
-    /// The number n of inputs wanted within a lengthscale.
+    /// The approximate number of inputs within a lengthscale.
     pub points: Positive,
-    /// Longest lengthscale m.
+    /// Upper bound on the lengthscales, in units of the inputs.
     pub longest: Positive,
 }
 

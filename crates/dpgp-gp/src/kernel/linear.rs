@@ -72,7 +72,7 @@ impl StationaryKernel for BiasKernel {
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
 pub struct LinearKernel {
-    /// Prior variance of the slopes, in squared units of the target over those of the inputs.
+    /// Prior variance of the slopes, in squared units of the target divided by squared units of the inputs.
     pub variance: Positive,
 }
 

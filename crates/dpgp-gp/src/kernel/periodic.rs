@@ -28,7 +28,7 @@ use dpgp_number::Positive;
 pub struct PeriodicKernel {
     /// Variance, in squared units of the target.
     pub variance: Positive,
-    /// Lengthscale, relative to the unit circle.
+    /// Lengthscale on the unit circle to which a period is mapped.
     pub lengthscale: Positive,
     /// Period, in units of the inputs.
     pub period: Positive,

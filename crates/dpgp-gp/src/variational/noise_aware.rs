@@ -73,9 +73,8 @@ fn factorise_by_doubling_lambda(precision: &mut DMatrix<f64>, lambda: f64) -> Re
 
 /// How the posterior covariance accounts for the noise on B.
 ///
-/// In units where the noise variance is 1, with `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`, noise on A adds
-/// `sd_a^2 S S`, and noise on B moves the weights by `-S E_b w` to first order: Honkela 2021, Eqs. 11 to 13, in terms of
-/// the weights.
+/// Let the noise variance be 1, `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`. Then noise on A adds `sd_a^2 S S`, and
+/// noise on B moves the weights by `-S E_b w` to first order: Honkela 2021, Eqs. 11 to 13, in terms of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseCorrection {
@@ -106,22 +105,24 @@ impl NoiseCorrection {
     }
 }
 
-/// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B
-/// with standard deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a
-/// probability of about rho. Source: Wang 2018, Lemma 6, a union bound; for `tight`, the theory of random matrices, Tracy and Widom 1996.
+/// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B, with
+/// standard deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere. The norm of `E_b` exceeds lambda with a
+/// probability of about rho. Source: the union bound of Wang 2018, Lemma 6, or for `tight`, random matrix theory (Tracy and
+/// Widom 1996).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Regularisation {
-    /// `sd_b sqrt(m ln(2 m^2 / rho)) (m + 1) / (2 m)`: Honkela 2021, Eq. 10, as printed. It takes the mean
-    /// variance of the entries outside the root: too small on few points (`m = 2, 3`), 40 % too large at m = 256.
+    /// `sd_b sqrt(m ln(2 m^2 / rho)) (m + 1) / (2 m)`: Honkela 2021, Eq. 10, as printed. The factor
+    /// `(m + 1) / (2 m)`, a mean variance, is outside the root. Lambda is too small for few inducing inputs (`m = 2, 3`) and
+    /// 40 % too large at `m = 256`.
     Printed {
-        /// The probability.
+        /// The probability that the norm exceeds lambda.
         rho: f64,
     },
-    /// `sd_b sqrt(m ln(2 m^2 / rho) (m + 1) / (2 m))`: the same with the variance inside the root, a bound for
-    /// `m >= 2`.
+    /// `sd_b sqrt(m ln(2 m^2 / rho) (m + 1) / (2 m))`: as `printed`, but with the mean variance inside the
+    /// root, a bound for `m >= 2`.
     Inside {
-        /// The probability.
+        /// The probability that the norm exceeds lambda.
         rho: f64,
     },
     /// `sd_b (sqrt(2 m) + 1.43 m^(-1/6))`: the edge of the semicircle plus the 99 % quantile of the Tracy-Widom distribution for

@@ -33,32 +33,32 @@ pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments, Su
 pub use search::{LeastRiskWeights, SitePrior, WeightRiskObjective};
 pub use whole::IntegerMoments;
 
-/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and multiplied by the target,
-/// and the sum of squared targets. Neighbours replace one record. Which moments are released, and how much noise each gets,
-/// follows from the model, the number of rows and the budget.
+/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and multiplied by the
+/// target, and the sum of squared targets. Neighbours replace one record. The model, the number of rows and the budget
+/// determine which moments are released and how much noise each gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MomentsSetting {
-    /// The public bound that targets are clipped to, on either side of zero.
+    /// The public bound on the absolute value of targets, which are clipped to it.
     pub target_bound: Positive,
-    /// The public box of the inputs: the two ends of the range of each input, for at most four inputs, or twelve with the
-    /// `additive` kernel. An input outside the box counts as the nearest one inside.
+    /// The public box of the inputs: the two ends of each input's range, for at most four inputs, or twelve with the
+    /// `additive` kernel. A point outside the box counts as the nearest point in it.
     pub domain: Vec<[f64; 2]>,
-    /// What is summed: waves, for functions that vary slowly, or nested cells, as many as the number of rows justifies. With
-    /// cells, only the form of the model's kernel and the ratios of its lengthscales are used; for at most four inputs.
+    /// What is summed: waves, which suit functions that vary slowly, or nested cells, as many as the number of rows
+    /// justifies. Cells allow at most four inputs, and use only the form of the model's kernel and the ratios of its
+    /// lengthscales.
     #[serde(default, skip_serializing_if = "MomentFeatures::are_waves")]
     pub features: MomentFeatures,
-    /// The number of cells along each input, a power of two, of a single grid that is released instead of nested ones. A
-    /// prediction is the noisy sum of a cell divided by its noisy count. For comparisons in `task.leaderboard` and
-    /// `task.calibration`.
+    /// Replaces the nested cells by a single grid with this number of cells along each input, a power of two. A prediction
+    /// is the noisy sum of a cell divided by its noisy count. For comparisons in `task.leaderboard` and `task.calibration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells_per_input: Option<Count>,
-    /// The longest wavelength, in sides of the box, at least 1; without it, the better of 1.2 and 1.6.
+    /// The longest wavelength, in units of the sides of the box, at least 1. Without it, the better of 1.2 and 1.6 is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
-    /// The approximate number of rows, from public knowledge, where their exact number is private: where filters choose rows,
-    /// people have several rows, or rows with missing cells are left out. The noise is designed for this number, and the exact
-    /// number is released with noise, at no extra cost.
+    /// The approximate number of rows, from public knowledge. Required if their exact number is private, that is, if
+    /// filters choose rows, people have several rows, or rows with missing cells are left out. The noise is designed for
+    /// this number, and the exact number is released with noise, at no extra cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Count<MOST_ROWS>>,
 }

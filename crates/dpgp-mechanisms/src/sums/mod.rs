@@ -22,20 +22,21 @@ pub use rule::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SumsSetting {
-    /// The public bound that targets are clipped to, on either side of zero; labels need none.
+    /// The public bound on the absolute value of targets, which are clipped to it. Class labels need none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_bound: Option<Positive>,
-    /// The bound on the covariances of one input with the inducing inputs.
+    /// The bound on the norm of one input's covariances with the inducing inputs.
     pub features: FeatureBoundSetting,
-    /// The ratio of the noise variances on the two sums; for an ellipsoid, the weight of the trace of the second.
+    /// The ratio of the noise variance on the first sum to that on the second. For an ellipsoid, the weight of the second
+    /// sum in its trace.
     #[serde(default = "one")]
     pub split: Positive,
     /// How the sensitivity is bounded.
     pub sensitivity: SumsSensitivityRule,
-    /// The form in which the second sum is released. All except `all` are for simulations with the posterior `sites`.
+    /// The form in which the second sum is released. Forms other than `all` are for simulations with the posterior `sites`.
     #[serde(default, skip_serializing_if = "SecondSumSetting::is_all")]
     pub products: SecondSumSetting,
-    /// The shape of the noise. All except `spherical` are for simulations with the posterior `sites`.
+    /// The shape of the noise. Shapes other than `spherical` are for simulations with the posterior `sites`.
     #[serde(default, skip_serializing_if = "SumsNoiseShape::is_spherical")]
     pub noise: SumsNoiseShape,
 }
@@ -71,7 +72,7 @@ impl SecondSumSetting {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SumsNoiseShape {
-    /// The same along every direction, except for the split.
+    /// The same in every direction, except that `split` applies.
     #[default]
     Spherical,
     /// The ellipsoid of least trace that contains every change that one record in the public box can make.
@@ -88,20 +89,20 @@ fn one() -> Positive {
     Positive::ONE
 }
 
-/// Bounds on the norm of the covariances of one input with the inducing inputs. On a product grid, each except `trivial` and
-/// `separated` is the product of the bounds of its sides.
+/// Bounds on the squared norm of one input's covariances with the inducing inputs, for a kernel variance of 1. On a product
+/// grid, each bound except `trivial` and `separated` is the product of the bounds for the grid's sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FeatureBoundSetting {
     /// The number of inducing inputs.
     Trivial,
-    /// By their spacing on a line, as printed in the paper.
+    /// From the spacing of inducing inputs on a line, as printed in the paper.
     PrintedLine,
-    /// The same without its two superfluous terms.
+    /// As `printed-line`, but without its two superfluous terms.
     Line,
-    /// By their smallest distance.
+    /// From the smallest distance between inducing inputs.
     Separated,
-    /// The supremum over a public box, given by its two ends in each dimension.
+    /// The supremum over a public box, which is given by its two ends in each dimension.
     Supremum(Vec<[f64; 2]>),
 }
 

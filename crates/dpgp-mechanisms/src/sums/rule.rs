@@ -26,7 +26,7 @@ pub enum SumsSensitivityRule {
     /// `sqrt(R_y^4 / (2 c) + 2 R_y^2 R_k^2 + 2 c R_k^4)`: Honkela 2021, Eq. 6. A bound for all c, exact if
     /// `R_y^2 <= 2 c R_k^2`.
     Published,
-    /// The exact value: Eq. 6 where it is exact, else `2 R_y R_k`.
+    /// The exact value: Eq. 6 where it is exact, otherwise `2 R_y R_k`.
     Exact,
 }
 
@@ -76,13 +76,13 @@ pub fn class_sums_sensitivity(features: f64, c: f64) -> f64 {
     (2.0 * k + 2.0 * c * k * k).sqrt()
 }
 
-/// How much heteroscedastic noise raises the sensitivity of `A = sum k_i y_i / sigma_i^2`, `B = sum k_i k_i' /
+/// By what factor heteroscedastic noise raises the sensitivity of `A = sum k_i y_i / sigma_i^2` and `B = sum k_i k_i' /
 /// sigma_i^2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HeteroscedasticSensitivityRule {
-    /// `max sigma_i^2`, as Honkela 2021, Appendix D says. It is not a bound: noise variances below 1 are
-    /// under-noised by up to `max sigma^2 min sigma^2`.
+    /// `max sigma_i^2`, as stated in Honkela 2021, Appendix D. It is not a bound: if noise variances are below 1, the added
+    /// noise can be as little as `max sigma^2 min sigma^2` times what is needed.
     Published,
     /// `1 / min sigma_i^2`: a record with weight s contributes like one with `sqrt(s) k` and `sqrt(s) y`,
     /// and the sensitivity is homogeneous of degree 2 in `(R_k, R_y)`.

@@ -274,7 +274,7 @@ impl SpecQuestion {
             )),
             [value] if positive && value <= 0.0 => Err("enter a number above 0".to_owned()),
             [value] if self.name() == "delta" && value >= MOST_DELTA => Err(format!(
-                "enter a number below {MOST_DELTA}, far below one over the number of rows: with the probability delta, a row may be \
+                "enter a number below {MOST_DELTA} and far below one over the number of rows: with probability delta, a row may be \
                  revealed exactly"
             )),
             _ => Ok(numbers),

@@ -46,7 +46,7 @@ pub(super) fn bounds_epsilon_and_percent(public_rows: Option<usize>, delta: f64)
 /// [`DraftError::Release`] if they cannot be read.
 pub fn read_released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, DraftError> {
     let counts = CountsFile::read(file)?.ok_or_else(|| DraftError::NoCounts(file.to_path_buf()))?;
-    let bounds = counts.bounds()?;
+    let bounds = counts.estimate_column_bounds()?;
     match target {
         Some(target) if target != bounds.column => {
             let (path, found, target) = (file.to_path_buf(), bounds.column, target.to_owned());

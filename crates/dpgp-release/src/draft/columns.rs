@@ -45,10 +45,10 @@ pub enum ColumnError {
     #[error("the column {0:?} is named twice among the inputs and the target")]
     Twice(String),
     /// Categories of a column that is no input.
-    #[error("--categories lists those of {0:?}, which is not among --inputs")]
+    #[error("--categories lists categories of {0:?}, which is not among --inputs")]
     CategoriesOfNoInput(String),
     /// Numbers of bins for other inputs.
-    #[error("--bins lists {bins} numbers, but rows are counted by {inputs} numeric inputs")]
+    #[error("--bins lists {bins} numbers, but the number of numeric inputs is {inputs}")]
     Bins {
         /// Numbers of bins given.
         bins: usize,
@@ -183,8 +183,8 @@ fn ensure_numeric_column(name: &str, columns: &[ColumnDescription]) -> Result<()
             let mut why = exclusion_reason(column).unwrap_or_default();
             if column.kind == ColumnKind::Text {
                 why.push_str(
-                    "; a categorical input needs the list of its categories: with --count, --categories NAME=A,B,C; otherwise, leave it \
-                     out here and list them under `encode` in the spec",
+                    "; a categorical input needs a list of its categories: with --count, pass --categories NAME=A,B,C; otherwise, \
+                     leave the input out here and add it to the spec by hand (see `encode` in docs/rows.md)",
                 );
             }
             Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: list_columns_by_kind(columns) })

@@ -20,9 +20,9 @@ pub enum DraftError {
     Release(#[from] ReleaseError),
     /// Too few rows for private bounds.
     #[error(
-        "{}: private bounds need at least {fewest} rows at an epsilon of 1, and the file has {rows}: with fewer, noise hides the tails and \
-         many rows would be clipped. Take the bounds from public knowledge, such as a law, the rules of the \
-         measurement or a public study",
+        "{}: private bounds need at least {fewest} rows at an epsilon of 1, but the file has {rows}: with fewer, noise hides the tails and \
+         many rows would be clipped. Take the bounds from public knowledge, such as a law, the measurement protocol \
+         or a public study",
         path.display()
     )]
     FewRowsForBounds {

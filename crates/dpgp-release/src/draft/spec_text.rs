@@ -402,7 +402,7 @@ fn averaged_or_sparse_toml(rows: usize) -> String {
         let about = "# averages over lengthscales and variances from 1/4 to 4 times those below, weighted by the released values, at no cost";
         return format!("averaged = true   {about}");
     }
-    let about = "without it, time grows with the cube of their number, and memory with its square";
+    let about = "without inducing inputs, time grows with the cube of this number, and memory with its square";
     format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
 }
 
@@ -412,7 +412,7 @@ fn sums_comment(features: MomentFeatures) -> &'static str {
         MomentFeatures::Waves => {
             "# The release consists of sums over all rows: cosines and sines of the inputs, alone and times the target. They are\n\
              # chosen and weighted for the kernel above, the number of rows and the budget. Predictions are then averaged over\n\
-             # lengthscales and variances, weighted by marginal likelihood, so those above need only be about right."
+             # lengthscales and variances, weighted by marginal likelihood, so the values above need only be about right."
         }
         MomentFeatures::Cells => {
             "# The release consists of sums over all rows: indicators of the cells of nested grids, alone and times the target.\n\
@@ -426,8 +426,8 @@ fn model_comment(features: MomentFeatures) -> &'static str {
     match features {
         MomentFeatures::Waves => "",
         MomentFeatures::Cells => {
-            "# These numbers are estimated from the release; only `predict --preview` uses those below. The form of the kernel\n\
-             # matters, and so do the ratios of its lengthscales.\n"
+            "# Predictions use estimates of these numbers from the release; only `predict --preview` uses the values below. The form of\n\
+             # the kernel and the ratios of its lengthscales matter in both cases.\n"
         }
     }
 }
@@ -481,7 +481,7 @@ fn split_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
         return "split.shuffled = 5   # folds".to_owned();
     }
-    let about = "holds out the last 200 rows; memory grows with the product of held-out and all rows";
+    let about = "holds out the last 200 rows; memory grows with held-out rows times all rows";
     format!("split.tail = 200   # {about}")
 }
 
@@ -583,7 +583,7 @@ fn bin_lines(inputs: &[String], chosen: &ChosenColumns, counts: &CountChoices) -
 /// Writes the categories of inputs. Rows with any other value are left out, so they count in no bin.
 fn missing_toml(chosen: &ChosenColumns) -> String {
     if chosen.categories.is_empty() {
-        return "# missing = \"drop\"   # leaves out rows with a required cell missing: empty, a null, NA or NaN"
+        return "# missing = \"drop\"   # leaves out rows in which a required cell is missing: empty, null, NA or NaN"
             .to_owned();
     }
     let lists = chosen.categories.iter().map(|(name, all)| format!("{} = {}", quote_toml(name), name_list_toml(all)));

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::EndToEndCheck;
 use crate::sums_model::NoisyNumber;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{MechanismOutputs, Trials, attack};
+use dpgp_audit::{MechanismOutputs, Trials, attack, provable_epsilon};
 
 /// One correct release of a million is called broken.
 const ERROR: f64 = 1e-6;
@@ -84,9 +84,11 @@ impl NeighbourOutputs {
         let [one, other] = self.outputs.each_ref().map(|outputs| select_columns(outputs, &places));
         let found = attack([&one, &other], claim, 1.0 - ERROR);
         let note = format!(
-            "{} releases of each of two neighbours prove epsilon >= {:.4} at delta = {:?} and delta >= {:.4} at epsilon = {:?}",
+            "{} releases of each of two neighbours prove epsilon >= {:.4} (so many could prove at most {:.4}) at delta = {:?} and delta >= \
+             {:.4} at epsilon = {:?}",
             one.len(),
             found.epsilon,
+            provable_epsilon([&one, &other], claim, 1.0 - ERROR),
             claim.delta,
             found.delta,
             claim.epsilon,
@@ -113,7 +115,7 @@ impl NeighbourOutputs {
         let [one, other] = self.outputs.each_ref().map(|outputs| RuledOutCounts::new(outputs, candidates));
         let broken = exceeds_claim(one.other, other.other, claim) || exceeds_claim(other.one, one.one, claim);
         let note = format!(
-            "the last bits of {} releases rule out the wrong one of two neighbours in {}, and the true one in {}",
+            "of {} releases, {} have last bits that rule out the neighbour not used, and {} have last bits that rule out the one used",
             one.one.trials + other.one.trials,
             one.other.successes + other.one.successes,
             one.one.successes + other.other.successes,

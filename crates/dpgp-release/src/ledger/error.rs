@@ -77,8 +77,8 @@ pub enum LedgerError {
     },
     /// The record of a ledger in the state folder is missing.
     #[error(
-        "{} is missing. The state folder recorded a ledger in this file. Without it, an earlier copy of that \
-         ledger or a new one would lack charges. Nothing was released. Restore the file as it was \
+        "{} is missing. The state folder kept its record of a ledger in this file. Without that record, a copy of the ledger \
+         that lacks charges would go unnoticed. Nothing was released. Restore the file as it was \
          after the last release{}. See docs/ledger.md, \"A ledger that cannot be \
          used\"", head.display(), forget_ledger_hint(mark.as_deref())
     )]
@@ -125,7 +125,7 @@ pub enum LedgerError {
     )]
     NoIdentity,
     /// Releases of one charge that are from different rows.
-    #[error("the answers are from different rows, so they cannot be charged together; release one after another")]
+    #[error("the answers are from different rows, so they cannot be charged together; release them one after another")]
     DifferentRows,
     /// The rows are identified by another key.
     #[error(
@@ -147,7 +147,8 @@ pub enum LedgerError {
     /// The named budget differs from that of the ledger.
     #[error(
         "the ledger {} records releases from some or all of these rows and has the budget epsilon = {:?}, delta = {:?}; omit \
-         --budget-epsilon and --budget-delta, or pass the same values (if they are of other people and only look alike, use --other-people)", path.display(), budget.epsilon, budget.delta
+         --budget-epsilon and --budget-delta, or pass the same values (if the rows are of other people and only look \
+         alike, use --other-people)", path.display(), budget.epsilon, budget.delta
     )]
     OtherBudget {
         /// The ledger.
@@ -188,7 +189,7 @@ pub enum LedgerError {
     #[error(
         "the budget of the ledger {} is too small for this release: {} of the budget epsilon = {:?}, delta = \
          {:?}. One more release at delta = {delta:?} can have epsilon = {left:.4}, but you asked for epsilon \
-         = {asked:.4}. Nothing was released. The ledger records releases from some or all of these rows (if they are of \
+         = {asked:.4}. Nothing was released. The ledger records releases from some or all of these rows (if the rows are of \
          other people and only look alike, use --other-people)",
         path.display(), spent_summary(account), budget.epsilon, budget.delta
     )]

@@ -48,7 +48,7 @@ pub fn group_cells_with_frame_into_panels(report: &Report<'_>, panels: Option<&s
 
 /// The places of a cell's labels on some axes.
 fn label_positions(report: &Report<'_>, axes: &[usize], cell: usize) -> Vec<usize> {
-    axes.iter().map(|axis| report.label_position(cell, *axis)).collect()
+    axes.iter().map(|axis| report.label_index(cell, *axis)).collect()
 }
 
 fn panel_title(report: &Report<'_>, axes: &[usize], cell: usize) -> String {
@@ -203,7 +203,7 @@ mod tests {
         let spec = "[grid]\n\"privacy.epsilon\" = [0.5, inf]\n[figure_names]\nmethod = \"way\"\nb = \"the other\"\n";
         let experiment = experiment(&["a", "b"], spec);
         let report = Report::new(&experiment, Vec::new(), Vec::new());
-        let [epsilon, method] = ["epsilon", "method"].map(|name| report.axis(name).unwrap());
+        let [epsilon, method] = ["epsilon", "method"].map(|name| report.axis_index(name).unwrap());
         assert_eq!(["0.5", "inf"].map(|label| report.display_label(epsilon, label)), ["0.5", "no privacy"]);
         assert_eq!(
             ["0.5", "inf"].map(|label| report.display_label_with_axis(epsilon, label)),

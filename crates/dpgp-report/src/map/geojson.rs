@@ -63,7 +63,7 @@ fn lines(text: &[u8]) -> Result<Vec<Vec<PlotPoint>>, String> {
 fn add_object(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, at: &str) -> Result<(), String> {
     let object = value.as_object().ok_or_else(|| format!("{at} is not a GeoJSON object"))?;
     let kind = object.get("type").and_then(Value::as_str);
-    let kind = kind.ok_or_else(|| format!("{at} is not GeoJSON: it has no \"type\" that is a string"))?;
+    let kind = kind.ok_or_else(|| format!("{at} is not GeoJSON: its \"type\" is missing or not text"))?;
     let place = |key: &str| if at == "the file" { key.to_owned() } else { format!("{at}.{key}") };
     let part = |key: &str| object.get(key).ok_or_else(|| format!("{at} has the type {kind}, but no {key:?}"));
     let nested = match kind {
@@ -192,7 +192,7 @@ mod tests {
         let feature = |geometry: Value| json!({ "type": "FeatureCollection", "features": [{ "type": "Feature", "geometry": geometry }] });
         for (value, says) in [
             (json!([1, 2]), "the file is not a GeoJSON object"),
-            (json!({ "lon": 1 }), "it has no \"type\""),
+            (json!({ "lon": 1 }), "its \"type\" is missing"),
             (json!({ "type": "Topology" }), "the file has the type \"Topology\", which is not a GeoJSON type"),
             (json!({ "type": "Feature" }), "has the type Feature, but no \"geometry\""),
             (json!({ "type": "FeatureCollection", "features": {} }), "features is not a list"),

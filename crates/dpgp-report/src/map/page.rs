@@ -39,9 +39,10 @@ const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no
     lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
     valid.";
 /// What the accuracy takes for granted.
-const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
+const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. Single rows vary more. If \
+     persons are protected, means are over the rows used: rows beyond a person's limit are left out.";
 const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts of the rows used: where persons are protected, rows beyond \
-     a person's limit are not counted. They assume that neighbouring bins, or all bins of a categorical column, have \
+     a person's limit are not counted. The intervals assume that neighbouring bins, or all bins of a categorical column, have \
      similar counts, to the degree that the noisy counts show.";
 const FROM_THE_FILE: &str = "The picture is drawn only from the numbers in the file and reveals nothing more.";
 

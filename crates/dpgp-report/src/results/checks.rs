@@ -33,10 +33,10 @@ agree, but we chose a setting to make it agree. It is *stand-in* if we used othe
 all numbers that we used to choose a setting, whatever their verdict. We test a *statement* about results by one or more \
 comparisons, and count these tests. A test *holds* if every difference has the stated sign by more than two standard \
 errors. It *fails* if one difference has the opposite sign by as much (for exact numbers, by any amount). Otherwise it \
-is *undecided*. We test signs, and not words such as “much”. Statements on other data are not decided.\n\n\
+is *undecided*. We test only signs, not words such as “much”. Statements tested on other data are not decided.\n\n\
 REPRODUCTION.md judges a whole table, figure or statement by these numbers and tests: it is *different* if more of them \
 differ or fail than chance explains, *cannot tell* if most are open, else *same*. It is *same, chosen* as soon as \
-one setting was chosen, so its numbers are more than those that are *fitted* here.\n\n\
+one setting was chosen, so that verdict covers more numbers than are *fitted* here.\n\n\
 | paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | used to choose | tests of statements | hold | fail | undecided | stand-in | not entered |\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
@@ -47,9 +47,9 @@ not print; statements that our results contradict or leave open; and the known r
 const EXPERIMENTS: &str = "\
 \n## Experiments\n\n\
 Only *published* numbers come from a paper. *authors* come from its authors' files or code, and *references* from our \
-own independent computations. *our claims* are statements that no paper makes. *power* is about printed numbers that \
-have another method beside them: it counts those for which the other method's number would agree as well, of all such \
-numbers (fewer is better). *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
+own independent computations. *our claims* are statements that no paper makes. *power* is about printed numbers with \
+another method's number beside them: it counts those for which the other number would agree as well, of all such numbers \
+(fewer is better). *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
 exceeds it / is not known. Exceptions that the tables list beside a guarantee do not count against it. Wrong bounds of \
 the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / other. \
 Printed spreads are counted with their numbers.\n";

@@ -75,7 +75,7 @@ impl PaperCoverageSummary {
         let outside = format!(
             "{}: {} printed numbers correspond to our results that vary between replicates, on the paper's data \
              and not fitted ({most} of them in {experiment}). {:.0} % of them lie outside the central 95 %; if a \
-             paper reproduces, 5 % are expected",
+             paper is reproduced, 5 % are expected",
             self.paper,
             self.p_values.len(),
             100.0 * share

@@ -285,7 +285,7 @@ fn summarise_numbers(others: &[&PrintedNumber<'_>]) -> String {
         }
         _ => String::new(),
     };
-    let inside = if judged > 0 { format!("{inside} of {judged} inside 95 %") } else { String::new() };
+    let inside = if judged > 0 { format!("{inside} of {judged} inside 95 % intervals") } else { String::new() };
     [inside, ratio].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 

@@ -70,7 +70,7 @@ fn describe_differing_numbers(committed: &CommittedResults, column: &str, verdic
     for row in rows.iter().take(MOST) {
         let [low, high] = ["interval_low", "interval_high"].map(|end| shorten_number(committed.field(row, end)));
         points.push(format!(
-            "{}: {who} {}; one of our runs gives {low} to {high}.",
+            "{}: {who} {}; our interval for a single run is {low} to {high}.",
             describe_row(committed, row),
             committed.field(row, column)
         ));
@@ -125,7 +125,7 @@ pub const REPRODUCTION: &str = "REPRODUCTION.md";
 const HEAD: &str = "\
 # What the papers say, and what we find
 
-- **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), \
+- **same**: the printed number lies in the central 95 % of our runs (of 20 or more numbers, a few may lie outside by chance), \
 or the statement holds by more than two standard errors.
 - **same, chosen**: likewise, but we chose a setting that the paper does not print, often to match \
 these numbers.
@@ -140,7 +140,7 @@ const ARTEFACTS: &str = "\
 
 const COUNTS: &str = "\
 \n## Printed numbers, counted\n\n\
-A value and its spread count as two. In brackets: of these, numbers whose interval is wider than the effect in question; zeros that agree.\n\n\
+A value and its spread count as two. In brackets: how many of them have an interval wider than the effect in question or, for zeros, how many agree.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot tell|separate: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 

@@ -231,7 +231,7 @@ impl LayoutTable<'_> {
 }
 
 fn axes(report: &Report<'_>, names: &[String]) -> Vec<usize> {
-    names.iter().filter_map(|name| report.axis(name)).collect()
+    names.iter().filter_map(|name| report.axis_index(name)).collect()
 }
 
 fn labels(row: &ReportRow, axes: &[usize]) -> GridLabels {

@@ -53,8 +53,8 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 }
 
 /// The metrics of a surface.
-const OF_SURFACES: &str = "rmse and r2: deviations of single rows from the surface; difference: distance at the rows from \
-    the surface without privacy; noise-sd: the expected difference, computed from the release alone\n";
+const OF_SURFACES: &str = "rmse and r2: deviations of single rows from the surface; difference: distance from the surface \
+    without privacy, at the rows; noise-sd: the expected difference, computed from the release alone\n";
 
 /// The meaning of `r2`.
 const OF_CONSTANTS: &str = "r2: 1 for exact predictions, 0 for a constant (the mean of the training targets)\n";
@@ -223,7 +223,7 @@ const LARGER: f64 = 1.003;
 /// A model trusts sums without noise to the last digit, even if its function varies less than the true one. Noise then
 /// keeps it from following them.
 fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
-    let place = report.axis("epsilon")?;
+    let place = report.axis_index("epsilon")?;
     let rows = report.rows.iter().filter(|row| row.row.metric == METRIC);
     let errors: Vec<SurfaceRmse> = rows.map(|row| SurfaceRmse::from_row(row, place)).collect();
     let [exactly, private] = find_worse_pair(&errors)?;

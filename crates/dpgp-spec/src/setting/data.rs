@@ -23,28 +23,29 @@ pub struct DataSetting {
     /// Names of the input columns (public).
     #[schemars(default)]
     pub inputs: Vec<String>,
-    /// Name of the target column (private). In `task.density`, the column with the number of records that each row stands for;
-    /// without it, each row is one record.
+    /// Name of the target column (private). In `task.density`, it holds the number of records that each row stands for. If
+    /// it is not given there, each row is one record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Text columns to read as numbers: each text becomes its position in the list, counted from 0.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub encode: BTreeMap<String, Vec<String>>,
-    /// What happens to a row with a missing cell in a column that is used, in your own CSV and Parquet files: a cell that is
-    /// empty, a null, or `NA`, `NaN` or `null`. Where inputs are public, only rows with a missing input may be left out.
+    /// What happens to a row of your own CSV and Parquet files if a cell in a column that is used is missing: empty, a null,
+    /// or `NA`, `NaN` or `null`. Where inputs are public, only rows with a missing input may be left out.
     #[serde(default, skip_serializing_if = "refuses")]
     pub missing: MissingCellPolicy,
-    /// Only rows that pass all of these are used.
+    /// Only rows that meet all of these conditions are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
-    /// The column, of text or numbers, that identifies the person of each row: the guarantee then covers all rows of one
-    /// person.
+    /// The column, of text or numbers, that identifies the person of each row. If it is given, the guarantee covers all rows
+    /// of one person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// The maximum number of rows used per person, a public number; the noise grows with it. Further rows are left out.
+    /// The maximum number of rows used per person, a public number. Further rows are left out. The noise grows with this
+    /// number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_per_person: Option<Count>,
-    /// How each replicate draws rows from those that remain; without it, all of them are used.
+    /// How each replicate draws rows from those that pass the filters. Without this key, all of them are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<RowDrawSetting>,
 }
@@ -73,7 +74,7 @@ impl DataSetting {
             SourceSetting::Synthetic(synthetic)
                 if synthetic.test_rows() > 0 && !matches!(split, SplitSetting::Tail(_)) =>
             {
-                let why = "has test points, but this task cuts all rows into folds: generate no test points (0), or use `split.tail`";
+                let why = "has test points, but this task splits all rows into folds: generate no test points (0), or use `split.tail`";
                 fail("data.source.synthetic", SpecProblem::Shape(why.to_owned()))
             }
             _ => Ok(()),
@@ -275,11 +276,11 @@ fn check_inline_columns(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting
 pub enum RowDrawSetting {
     /// This many rows, without replacement, in random order.
     Rows(Count),
-    /// For each kind of row, as many as its quota, without replacement.
+    /// For each kind of row, as many rows as its quota, without replacement.
     Quotas(Vec<QuotaSetting>),
 }
 
-/// How many rows of a kind are drawn.
+/// The number of rows to draw with a given target and given inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuotaSetting {

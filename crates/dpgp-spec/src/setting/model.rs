@@ -18,15 +18,15 @@ use dpgp_number::{Count, Finite, NonNegative, Positive};
 pub struct ModelSetting {
     /// The covariance function.
     pub kernel: KernelSetting,
-    /// Variance of the Gaussian likelihood, in squared units of the normalised target; for regression.
+    /// Variance of the Gaussian likelihood, in squared units of the normalised target, for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_variance: Option<Positive>,
-    /// Whether predictions are averaged over lengthscales, variances and noise variances around these (from a quarter to four
-    /// times), weighted by the released values, which costs no budget. The noise is then designed for the mean of these
-    /// kernels. For cloaking with objective = "risk".
+    /// Whether predictions are averaged over lengthscales, variances and noise variances from a quarter to four times the
+    /// given ones, weighted by the released values, which costs no budget. The noise is then designed for the mean of these
+    /// kernels. Only for cloaking with `objective = "risk"`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub averaged: bool,
-    /// A sparse approximation; without it, inference is exact.
+    /// A sparse approximation. Without one, inference is exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<SparseSetting>,
 }
@@ -35,16 +35,16 @@ pub struct ModelSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SparseSetting {
-    /// Fully independent training conditional; for regression.
+    /// Fully independent training conditional (FITC), for regression.
     Fitc {
         /// Where the inducing inputs lie.
         inducing: InducingSetting,
     },
-    /// Subset of regressors; for classification.
+    /// Subset of regressors, for classification.
     Sor {
         /// Where the inducing inputs lie.
         inducing: InducingSetting,
-        /// Added to the diagonal of the covariance of the inducing inputs.
+        /// The number added to the diagonal of the covariance of the inducing inputs.
         #[serde(default = "no_jitter")]
         jitter: NonNegative,
     },
@@ -123,7 +123,7 @@ impl ModelSetting {
     }
 
     /// Variance and lengthscale of an exponentiated quadratic kernel; none for another kernel.
-    pub fn exponentiated_quadratic(&self) -> Option<(f64, f64)> {
+    pub fn eq_parameters(&self) -> Option<(f64, f64)> {
         match &self.kernel {
             KernelSetting::Eq(eq) => Some((eq.variance.get(), eq.lengthscale.get())),
             _ => None,
@@ -152,11 +152,11 @@ pub enum InducingSetting {
     Kmeans {
         /// Number of centres.
         centres: Count,
-        /// Restarts.
+        /// Number of restarts.
         #[serde(default = "default_restarts")]
         restarts: Count,
     },
-    /// At the given points, one list of coordinates each.
+    /// At the given points, each a list of coordinates.
     Points(Vec<Vec<f64>>),
     /// At the points of a grid: the product of these ranges, one per input.
     Grid(Vec<RangeSetting>),
@@ -217,12 +217,12 @@ impl NoiseAwareInverseSetting {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NormaliseSetting {
-    /// Targets as they are.
+    /// Targets are left as they are.
     #[default]
     None,
-    /// By statistics of the private targets, as the papers do. This costs privacy that the guarantee does not account for.
+    /// By statistics of the private targets, as in the papers. This costs privacy that the guarantee does not account for.
     Private {
-        /// Clip targets to the midrange plus or minus this, in units of the target.
+        /// Clip targets to the midrange plus or minus this number, in units of the target.
         #[serde(skip_serializing_if = "Option::is_none")]
         clip: Option<Positive>,
         /// The statistic that is subtracted.
@@ -232,14 +232,15 @@ pub enum NormaliseSetting {
         scale: bool,
     },
     /// Clip to the public bounds [low, high], then subtract the mean of the clipped targets and divide by their
-    /// population standard deviation, which are private. This costs privacy that the guarantee does not account for.
+    /// population standard deviation. Both statistics are private. This costs privacy that the guarantee does not account
+    /// for.
     Standardised {
         /// Lower bound on the targets.
         low: Finite,
         /// Upper bound on the targets.
         high: Finite,
     },
-    /// By public constants: subtract the centre, divide by the scale.
+    /// By public constants: subtract the centre and divide by the scale.
     Constants {
         /// The number that is subtracted, in units of the target.
         #[serde(default = "nought", skip_serializing_if = "is_nought")]
@@ -253,8 +254,8 @@ pub enum NormaliseSetting {
         low: Finite,
         /// Upper bound on the targets.
         high: Finite,
-        /// The mean of the prior, in units of the target, from public knowledge; the middle of the bounds if it is not given. Where
-        /// little is released, predictions stay near it.
+        /// The mean of the prior, in units of the target, from public knowledge. The default is the middle of the bounds.
+        /// Where little is released, predictions stay near this mean.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         centre: Option<Finite>,
         /// Units of the target per unit of the normalised target.
@@ -347,8 +348,8 @@ fn is_nought(number: &Finite) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrivateCentreSetting {
-    /// Their mean.
+    /// The mean of the targets.
     Mean,
-    /// Halfway between the smallest and the largest.
+    /// The number halfway between the smallest and the largest target.
     Midrange,
 }

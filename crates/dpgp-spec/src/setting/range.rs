@@ -45,9 +45,9 @@ pub struct BinRangeSetting {
     /// The number of intervals.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub bins: usize,
-    /// With a number c > 0, intervals have equal width on the scale sign(x) log(1 + |x| / c): far below c they are nearly equally
-    /// wide, and far above c each is wider than the one before by the same factor. For amounts whose order of magnitude is
-    /// unknown.
+    /// If a number c is given, intervals have equal width on the scale `sign(x) log(1 + |x| / c)`. Far below c they are nearly
+    /// equally wide, and far above c each is wider than the one before by the same factor. Use it for amounts whose order of
+    /// magnitude is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Positive>,
 }
@@ -113,7 +113,7 @@ pub fn check_bin_ranges(path: &str, cuts: &[BinRangeSetting], inputs: usize) -> 
         check_count(&format!("{path}.{i}.bins"), *bins)?;
         let edges = cut.edges();
         let rises = edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.iter().all(|edge| edge.is_finite());
-        check_range(&format!("{path}.{i}.bins"), rises, "so few that the edges of each bin differ", *bins as f64)?;
+        check_range(&format!("{path}.{i}.bins"), rises, "few enough that the edges of each bin differ", *bins as f64)?;
     }
     Ok(())
 }
@@ -132,13 +132,13 @@ pub struct ThresholdSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SplitSetting {
-    /// Shuffled (seeded), then cut into this many folds.
+    /// Rows are shuffled (seeded), then cut into this many folds.
     Shuffled(usize),
-    /// Cut into this many folds in file order.
+    /// Rows are cut into this many folds, in file order.
     Contiguous(usize),
-    /// Row i goes to fold i mod this.
+    /// Row i goes to fold i modulo this number.
     Interleaved(usize),
-    /// A single fold: this many rows at the end are tested.
+    /// A single fold, whose test rows are this many rows at the end.
     Tail(usize),
 }
 

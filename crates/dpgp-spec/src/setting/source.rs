@@ -13,7 +13,7 @@ use dpgp_number::{Count, Fraction, NonNegative, Positive};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SourceSetting {
-    /// A dataset of the manifest `data/datasets.toml`, by name.
+    /// A dataset in the manifest `data/datasets.toml`, by name.
     Dataset(String),
     /// Your own CSV files, with a path relative to the spec.
     Csv {
@@ -23,7 +23,7 @@ pub enum SourceSetting {
         /// The separator, one character.
         #[serde(default = "comma", skip_serializing_if = "is_comma")]
         separator: char,
-        /// The names of the columns, in order, of files without a header. Omit it for files with a header.
+        /// The names of the columns, in order, for files without a header. Omit this key for files with a header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         columns: Option<Vec<String>>,
     },
@@ -36,9 +36,10 @@ pub enum SourceSetting {
     Inline(BTreeMap<String, Vec<f64>>),
     /// Generated data, new in each replicate.
     Synthetic(SyntheticSetting),
-    /// Greyscale images of a dataset, with their labels as targets. The one name in `inputs` stands for all pixels.
+    /// Greyscale images of a dataset, with their labels as targets. The single name in `inputs` stands for all pixels.
     Images(ImagesSetting),
-    /// Trips of a bike-sharing scheme, with columns for the locations of their stations, the time of the week and the duration.
+    /// Trips of a bike-sharing scheme, with columns for the locations of the two stations, the time of the week and the
+    /// duration.
     Trips(TripsSetting),
 }
 
@@ -46,13 +47,13 @@ pub enum SourceSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TripsSetting {
-    /// The dataset of the manifest.
+    /// The name of the dataset in the manifest.
     pub dataset: String,
-    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file. Without it, all files
-    /// except the list of stations are used.
+    /// The path of the dataset's file of trips, as listed in the manifest: CSV, or a zip archive with one CSV file. Without
+    /// this path, all files except the list of stations are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journeys: Option<String>,
-    /// The path of its list of stations, which gives the locations for trips that lack them.
+    /// The path of the dataset's list of stations, which gives the locations for trips that lack them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stations: Option<String>,
 }
@@ -61,13 +62,13 @@ pub struct TripsSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImagesSetting {
-    /// The dataset of the manifest.
+    /// The name of the dataset in the manifest.
     pub dataset: String,
-    /// The path of the file of images, as the manifest lists it.
+    /// The path of the dataset's file of images, as listed in the manifest.
     pub images: String,
-    /// The path of the file of labels.
+    /// The path of the dataset's file of labels, as listed in the manifest.
     pub labels: String,
-    /// Pixels along each side after scaling down (bilinear, antialiased).
+    /// The number of pixels along each side after scaling down (bilinear, antialiased).
     pub side: Count,
 }
 
@@ -122,35 +123,35 @@ fn is_comma(separator: &char) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SyntheticSetting {
-    /// Noisy diagonal stripes of two classes (0 and 1) over a square with sides of length 10, denser at the bottom; followed by a
-    /// test grid with its true classes.
+    /// Points of two classes (0 and 1) in diagonal stripes, with label noise, on a square with sides of length 10. They are
+    /// denser at the bottom. A test grid with its true classes follows.
     Stripes {
-        /// Training points.
+        /// The number of training points.
         points: Count,
-        /// The share of the training points whose class is flipped.
+        /// The probability that the class of a training point is flipped.
         flips: Fraction,
-        /// Test points along each side.
+        /// The number of test points along each side.
         grid: Count<1000, 0>,
     },
-    /// A damped oscillation with noise over [-4, 4]; followed by a test grid with noise, and the same grid without noise.
+    /// A damped oscillation with noise over [-4, 4]. A test grid with noise follows, then the same grid without noise.
     Sinc {
-        /// Training points.
+        /// The number of training points.
         points: Count,
         /// Standard deviation of the noise.
         noise: NonNegative,
-        /// Test points.
+        /// The number of test points.
         grid: Count<100_000, 0>,
     },
-    /// A draw from a Gaussian process with noise, over [-4, 4] along each input; followed by test points with noise, and the same
+    /// A draw from a Gaussian process with noise, over [-4, 4] along each input. Test points with noise follow, then the same
     /// points without noise.
     GaussianProcess {
-        /// Training points.
+        /// The number of training points.
         points: Count,
         /// Standard deviation of the noise.
         noise: NonNegative,
         /// The lengthscale of the exponentiated quadratic kernel of variance 1.
         lengthscale: Positive,
-        /// Test points.
+        /// The number of test points.
         test: Count<100_000, 0>,
         /// The number of inputs.
         #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -158,16 +159,16 @@ pub enum SyntheticSetting {
     },
     /// Two interlocking half circles, of classes 0 and 1.
     Moons {
-        /// Points.
+        /// The number of points.
         points: Count,
         /// Standard deviation of the noise in each coordinate.
         noise: NonNegative,
     },
     /// Intertwined spiral arms, each a class of its own.
     Spirals {
-        /// Points.
+        /// The number of points.
         points: Count,
-        /// Arms.
+        /// The number of arms.
         arms: Count<1000>,
         /// Standard deviation of the noise in each coordinate.
         noise: NonNegative,

@@ -97,14 +97,14 @@ pub struct PrivacySetting<M> {
     pub epsilon: Epsilon,
     /// Delta.
     pub delta: Delta,
-    /// The most that one target can change, in units of the target; for mechanisms that protect targets.
+    /// The most by which one target may change, in units of the target; for mechanisms that protect targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Positive>,
-    /// Which values of one target the guarantee makes indistinguishable. If the bounds on targets are wider than `change`, it must
-    /// be `"metric"`.
+    /// Which values of one target the guarantee makes indistinguishable. Must be `"metric"` if the bounds on targets are
+    /// wider than `change`.
     #[serde(default, skip_serializing_if = "TargetChangeRelation::is_full")]
     pub relation: TargetChangeRelation,
-    /// How noise is set from epsilon and delta.
+    /// How the noise is calibrated to epsilon and delta.
     #[serde(default = "analytic")]
     pub calibration: Calibration,
     /// The mechanism.
@@ -118,8 +118,8 @@ pub enum TargetChangeRelation {
     /// Any two within the bounds.
     #[default]
     Full,
-    /// Only two that differ by at most `change`, as in metric privacy; for two that differ by k times as much, the guarantee has
-    /// k times the `mu`. Certificates then also state the guarantee for the full width of the bounds.
+    /// Only two that differ by at most `change`, as in metric privacy. For two that differ by k times `change`, the
+    /// guarantee's `mu` is k times as large. Certificates then also state the guarantee for the full width of the bounds.
     Metric,
 }
 

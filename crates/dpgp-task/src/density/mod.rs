@@ -15,25 +15,25 @@ use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
 use dpgp_spec::setting::{BinRangeSetting, CheckResult, RangeSetting, SpecProblem, check_bin_ranges};
 
 /// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of a row is
-/// the number of records that it stands for.
+/// the number of records that the row stands for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DensityTask {
     /// The bins in which records are counted, along each input.
     pub bins: Vec<BinRangeSetting>,
-    /// The bins at whose centres densities are predicted, along each input; without it, those of `bins`.
+    /// The bins at whose centres densities are predicted, along each input. Without this key, they are those of `bins`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub test: Vec<BinRangeSetting>,
     /// How the density is estimated.
     pub estimate: DensityEstimate,
-    /// Draws of the privacy noise.
+    /// The number of draws of the privacy noise.
     #[serde(default = "default_draws")]
     pub draws: Count,
     /// Whether each epsilon has its own draws. Otherwise all epsilons share the same draws, so that they are compared on equal
     /// terms, but one unlucky set of draws affects them all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_draws: bool,
-    /// Where the figure shows the estimate; in one dimension.
+    /// The points at which the figure shows the estimate, in one dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<RangeSetting>,
 }
@@ -42,16 +42,17 @@ pub struct DensityTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DensityEstimate {
-    /// The noisy density of the bin that holds a point; needs mechanism.histogram.
+    /// The noisy density of the bin that contains a point. Needs `mechanism.histogram`.
     Histogram {},
-    /// The estimates of the counts that `dpgp predict` makes from a noisy histogram; needs mechanism.histogram.
+    /// The estimates of the counts that `dpgp predict` makes from a noisy histogram. Needs `mechanism.histogram`.
     Denoised {},
-    /// Regression on the noisy histogram, its variances fitted by maximum likelihood; needs mechanism.histogram.
+    /// Regression on the noisy histogram, with variances fitted by maximum likelihood. Needs `mechanism.histogram`.
     Process(DensityProcessSetting),
-    /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function; needs
-    /// mechanism.function.
+    /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function. Needs
+    /// `mechanism.function`.
     Function {
-        /// Whether the mean of all densities is subtracted first, which is private and which the guarantee does not account for.
+        /// Whether the mean of all densities is subtracted first. This mean is private, and the guarantee does not account for
+        /// it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         centred: bool,
     },
@@ -61,13 +62,13 @@ pub enum DensityEstimate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DensityProcessSetting {
-    /// How the density of a bin relates to the latent function: its average over the bin (the integral kernel), or its value at
-    /// the centre. The kernel is `exp(-r^2 / l^2)`, without the factor 2.
+    /// How the density of a bin relates to the latent function: as the function's average over the bin (the integral kernel)
+    /// or its value at the centre of the bin. The kernel is `exp(-r^2 / l^2)`, without the factor 2.
     pub observed: BinObservation,
-    /// Fixed lengthscales, one per input; without it, they are fitted.
+    /// Fixed lengthscales, one per input. Without this key, the lengthscales are fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lengthscales: Option<Vec<Positive>>,
-    /// Lengthscales from which the searches start, in widths of a bin; the best of all fits is used.
+    /// Lengthscales from which the fits start, as multiples of the width of a bin. The best of all fits is used.
     #[serde(default = "default_start_widths", skip_serializing_if = "is_default_start_widths")]
     pub widths: Vec<Positive>,
     /// Whether the noisy densities are centred and scaled by their own mean and standard deviation.

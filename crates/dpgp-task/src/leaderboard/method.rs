@@ -341,7 +341,7 @@ pub(super) struct NoisySumsRegression<'a> {
 
 impl<'a> NoisySumsRegression<'a> {
     pub fn new(context: &LeaderboardContext<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
-        let (variance, lengthscale) = context.job.exponentiated_quadratic()?;
+        let (variance, lengthscale) = context.job.eq_parameters()?;
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
         let points = product_grid(&context.task.inducing);
         let sums = BoundedTargetSums::new(context.job.sums()?, &context.task.inducing, variance, lengthscale)?;

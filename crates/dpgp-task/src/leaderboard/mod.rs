@@ -23,7 +23,7 @@ use dpgp_gp::PredictiveMixture;
 use dpgp_gp::variational::{GaussianPrediction, NoiseCorrection, Regularisation};
 use dpgp_mechanisms::{
     BinningSetting, CloakingSetting, MomentsSetting, PrivacySetting, Sections, SseSensitivityRule, SummedValueKind,
-    SumsSetting, check_stationary_kernel, check_waves_only, cloaking_setting, linear_mechanism,
+    SumsSetting, check_stationary_kernel, check_waves_only, cloaking_setting, require_linear_mechanism,
 };
 use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
@@ -32,16 +32,16 @@ use dpgp_spec::setting::{
 };
 use method::{LeaderboardContext, PrivateRegression};
 
-/// Cross-validated predictive distributions: their errors, how probable they find the targets, and how often their intervals
-/// contain them.
+/// Cross-validated predictive distributions: their errors, how probable the targets are under them, and how often their
+/// intervals contain the targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaderboardTask {
     /// How rows are split into folds.
     pub split: SplitSetting,
-    /// Runs of the mechanism in each fold.
+    /// The number of runs of the mechanism in each fold.
     pub draws: Count,
-    /// Which held-out targets predictions are compared with.
+    /// The held-out targets with which predictions are compared.
     #[serde(default)]
     pub score: ScoredTargetsSetting,
     /// What is scored instead of a private regression.
@@ -53,7 +53,8 @@ pub struct LeaderboardTask {
     /// How the posterior follows from noisy sums.
     #[serde(default, skip_serializing_if = "LeaderboardPosteriorSetting::is_noise_aware")]
     pub posterior: LeaderboardPosteriorSetting,
-    /// Chooses the lengthscale from the private targets, for a share of the budget; without it, the lengthscale is that of the model.
+    /// Chooses the lengthscale from the private targets, for a share of the budget. Without it, the lengthscale of the
+    /// model is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<LengthscaleChoiceSetting>,
     /// Calibrates the intervals of noisy moments to their nominal coverage, for a share of the budget.
@@ -68,8 +69,8 @@ pub enum LeaderboardPosteriorSetting {
     /// By a regularised inverse, with the covariance corrected for the noise to first order.
     #[default]
     NoiseAware,
-    /// By a process on the public box, given how many rows may lie near public sites. This is inferred from the noisy sums; no
-    /// row is read again, and the guarantee is the same.
+    /// By a process on the public box, given the numbers of rows near public sites. These numbers are inferred from the
+    /// noisy sums, with their uncertainty. No row is read again, and the guarantee is the same.
     Sites,
 }
 
@@ -79,23 +80,23 @@ impl LeaderboardPosteriorSetting {
     }
 }
 
-/// What private regressions are compared with.
+/// A prediction with which private regressions are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BaselineSetting {
-    /// The mean of the training targets after clipping, at every input and every epsilon. It hides nothing and has no noise.
+    /// The mean of the clipped training targets, at every input and every epsilon. It has no noise and protects nothing.
     Constant,
-    /// The same with Gaussian noise: the mean of n targets moves by at most `change / n`.
+    /// The same mean with Gaussian noise, for a sensitivity of `change / n` with n training targets.
     Mean,
 }
 
-/// Two noisy counts of the training rows outside their 90 % intervals, by which intervals are widened or narrowed. The total
-/// epsilon and delta stay the same.
+/// Two noisy counts of the training rows that lie outside their 90 % intervals. Intervals are widened or narrowed according
+/// to these counts. The total epsilon and delta stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IntervalCalibrationSetting {
-    /// The share of the squared noise ratio `mu^2` of the guarantee that the two counts spend together: the noise on the moments grows by
-    /// `1 / sqrt(1 - share)`.
+    /// The share of the guarantee's squared noise ratio `mu^2` that the two counts spend together. The noise on the moments
+    /// grows by a factor of `1 / sqrt(1 - share)`.
     pub share: Probability,
 }
 
@@ -107,7 +108,7 @@ pub struct LengthscaleChoiceSetting {
     pub lengthscales: Vec<Positive>,
     /// The share of epsilon that the choice spends.
     pub share: Probability,
-    /// The number of folds in its cross-validation on the training rows.
+    /// The number of folds in the cross-validation on the training rows.
     pub folds: usize,
 }
 
@@ -123,7 +124,7 @@ impl LengthscaleChoiceSetting {
         let grid = GpHyperparameterGrid {
             lengthscales: self.lengthscales.iter().map(|l| l.get()).collect(),
             noise_variances: model.noise_variance.iter().map(|noise| noise.get()).collect(),
-            variances: model.exponentiated_quadratic().iter().map(|(variance, _)| *variance).collect(),
+            variances: model.eq_parameters().iter().map(|(variance, _)| *variance).collect(),
         };
         SelectionTask {
             rows: None,
@@ -151,7 +152,7 @@ impl LengthscaleChoiceSetting {
         }
         SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
         let model = setting.model("task.leaderboard")?;
-        let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
+        let whole = model.sparse.is_none() && model.eq_parameters().is_some();
         match (setting.privacy.mechanism.downcast::<CloakingSetting>(), whole) {
             (Some(_), true) => cloaking_setting(&setting.privacy).map(drop),
             _ => {
@@ -229,7 +230,7 @@ impl TaskRequirements for LeaderboardTask {
             setting.privacy.check_target_change("binning")?;
             return binning.check(inputs);
         }
-        linear_mechanism(&setting.privacy).map(drop)
+        require_linear_mechanism(&setting.privacy).map(drop)
     }
 
     fn metric_names(&self, replicates: u32) -> Vec<String> {

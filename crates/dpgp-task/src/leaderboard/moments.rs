@@ -115,7 +115,7 @@ impl PrivateRegression for MomentsRegression {
             None => MASS,
             Some(calibration) => {
                 let predicted = &mixture.predict(&self.training.inputs).targets;
-                let rows = RowPredictions { predicted, targets: &self.training.targets };
+                let rows = PredictionsWithTargets { predicted, targets: &self.training.targets };
                 calibration.calibrate_interval_mass(rows, cell.noise_multiplier(), stream)
             }
         };
@@ -150,8 +150,8 @@ struct IntervalCalibration {
     share: f64,
 }
 
-/// Rows whose intervals are known.
-struct RowPredictions<'a> {
+/// Predictions of training rows beside their true targets, which are private.
+struct PredictionsWithTargets<'a> {
     /// Predictions of the targets.
     pub predicted: &'a PredictiveMixture,
     /// The targets.
@@ -184,7 +184,7 @@ impl IntervalCalibration {
     /// that makes it o there: `a = ln o / ln(1 - u)`. So 0.1 of the rows lie outside the interval of mass `1 - 0.1^(1 / a)`, the next u. Of o the
     /// count is one observation: with n rows and noise of standard deviation s its variance is `s^2 / n^2` and that of a share of n rows, beside
     /// the belief in 0.1. What is done with the counts is post-processing.
-    pub fn calibrate_interval_mass(self, rows: RowPredictions<'_>, sigma: f64, stream: &mut Pcg64) -> f64 {
+    pub fn calibrate_interval_mass(self, rows: PredictionsWithTargets<'_>, sigma: f64, stream: &mut Pcg64) -> f64 {
         let masses = rows.predicted.central_interval_masses(rows.targets);
         let (n, sd) = (masses.len() as f64, self.count_noise_sd(sigma));
         let variance = (sd / n).powi(2) + MASS * (1.0 - MASS) / n;
@@ -324,7 +324,7 @@ mod tests {
             WeightedNormals { weight: 1.0, mean: DVector::zeros(4000), variance: DVector::from_element(4000, 3.0) };
         let predicted = PredictiveMixture::mixture(vec![part]);
         let calibration = IntervalCalibration { share: 0.1 };
-        let rows = RowPredictions { predicted: &predicted, targets: &quantiles };
+        let rows = PredictionsWithTargets { predicted: &predicted, targets: &quantiles };
         let level = calibration.calibrate_interval_mass(rows, 0.0, &mut Pcg64::seed_from_u64(1));
         let masses = predicted.central_interval_masses(&quantiles);
         let held = masses.iter().filter(|mass| **mass <= level).count() as f64 / 4000.0;

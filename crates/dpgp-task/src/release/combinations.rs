@@ -53,7 +53,7 @@ impl ReleasedCombinations {
         let distinct = PredictionMap::without_test_inputs(&self.training_inputs()).targets_per_column().len();
         let fits = self.released.len() == self.weights.len() && self.weights.iter().all(|row| row.len() == distinct);
         if !(fits && self.noise_sd > 0.0 && self.scale > 0.0 && self.noise_variance > 0.0) {
-            return Some("its numbers do not fit each other");
+            return Some("its numbers contradict each other");
         }
         let numbers = self.inputs.iter().chain(&self.weights).flatten().chain(&self.released);
         let all = numbers.chain([&self.centre, &self.scale, &self.noise_variance, &self.noise_sd]);

@@ -23,7 +23,7 @@ pub(super) use judged::expected_clipped_square;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelectionTask {
-    /// The rows that are used; without it, all rows. Normalisation uses all rows in either case.
+    /// The rows to use; all rows if not given. Normalisation uses all rows in either case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowRangeSetting>,
     /// How rows are split into folds.
@@ -31,48 +31,48 @@ pub struct SelectionTask {
     /// The configurations to choose from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<ModelCandidate>,
-    /// More configurations: Gaussian processes with all combinations of some hyperparameters.
+    /// More configurations: Gaussian processes with all combinations of the listed hyperparameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gp: Option<GpHyperparameterGrid>,
     /// Budget of the exponential mechanism.
     pub epsilon: Epsilon,
-    /// Clip errors at this many times the largest change of a target; without it, errors are not clipped.
+    /// Clip errors at this many times the largest change of a target. Without this key, errors are not clipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clip: Option<Positive>,
-    /// The bound on the change of the summed squared error.
+    /// The bound on the change of the sum of squared errors.
     pub sensitivity: SseSensitivityRule,
-    /// A candidate is allowed only if one target moves the predictions of a fold by at most the square root of this (in norm, on
-    /// the scale of the model).
+    /// A candidate is allowed only if changing one target moves the predictions of a fold by a norm of at most the square root
+    /// of this threshold, on the model's scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Positive>,
-    /// Draws of the noise over which the errors are averaged; without it, their expectation is exact.
+    /// The number of noise draws over which the errors are averaged. Without this key, their exact expectation is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<Count>,
-    /// What the noise in the errors is scaled by.
+    /// The factor that scales the noise in the errors.
     #[serde(default, skip_serializing_if = "NoiseScale::is_delta")]
     pub noise_scale: NoiseScale,
-    /// Pairs of rows, counted from 0 among those that are used. For each pair, a metric says by how much the prediction at the
-    /// first row changes when the target of the second changes by 1; it is 0 if the second is not a training row of that
-    /// prediction.
+    /// Pairs of rows, counted from 0 among those that are used. For each pair, a metric gives the change of the prediction at
+    /// the first row when the target of the second row changes by 1. The change is 0 if the second row is not a training row
+    /// for that prediction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<[usize; 2]>,
-    /// Whether the error of each fold without noise is also measured, not only the sum of these errors.
+    /// Whether the noise-free error of each fold is also measured, in addition to the sum of these errors.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub each_fold: bool,
-    /// Whether only the metrics of all candidates together are measured, not those of each candidate.
+    /// Whether to leave out the metrics of each candidate and measure only those about all candidates together.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
 }
 
-/// What the noise on predictions is multiplied by, besides the change of a target and the noise multiplier. `Delta^2` is the
-/// largest `c' M^-1 c` over the columns c, where M is the covariance that the solver returned.
+/// The factor that scales the noise on predictions, besides the change of a target and the noise multiplier. It depends on
+/// `Delta^2`, the largest `c' M^-1 c` over the columns c, where M is the covariance that the solver returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseScale {
-    /// By Delta, the sensitivity, as the paper says and a proof needs.
+    /// Delta, the sensitivity, as the paper says and as a proof requires.
     #[default]
     Delta,
-    /// By its square, an error of the authors' code: too much noise where Delta is above 1, too little below.
+    /// `Delta^2`, an error in the authors' code: too much noise if Delta is above 1, too little if it is below 1.
     DeltaSquared,
 }
 
@@ -82,7 +82,7 @@ impl NoiseScale {
     }
 }
 
-/// A range of rows in their order, counted from 0.
+/// A range of consecutive rows, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RowRangeSetting {
@@ -92,7 +92,7 @@ pub struct RowRangeSetting {
     pub to: usize,
 }
 
-/// All combinations of some hyperparameters.
+/// Lists of hyperparameters, of which all combinations are candidates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpHyperparameterGrid {

@@ -49,7 +49,7 @@ impl BoxProcessPrior {
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
     pub fn new(job: &ReplicateJob<'_>) -> Result<Self, TaskError> {
-        let (variance, lengthscale) = job.exponentiated_quadratic()?;
+        let (variance, lengthscale) = job.eq_parameters()?;
         let domain = job.sums()?.domain().map_err(|_| TaskError::Missing { needed: "a public box" })?;
         Ok(Self { domain: domain.to_vec(), variance, lengthscale, noise_variance: noise_variance(job.model()?)? })
     }
@@ -209,7 +209,7 @@ pub fn check_site_sums(path: &str, inducing: &[RangeSetting], setting: &Sections
     let few = inputs <= MOST_INPUTS;
     check_range("data.inputs", few, "at most 4 inputs for the posterior \"sites\"", inputs as f64)?;
     check_sum_count(&format!("{path}.inducing"), inducing, sums)?;
-    let kernel = noisy_sums::require_eq_model(path, setting)?.exponentiated_quadratic();
+    let kernel = noisy_sums::require_eq_model(path, setting)?.eq_parameters();
     kernel.map_or(Ok(()), |(_, lengthscale)| check_lengthscale_resolved(lengthscale, sums.domain()?))
 }
 

@@ -28,7 +28,7 @@ pub use model::{SumsGuarantee, SurfaceModel};
 
 const PATH: &str = "task.surface";
 
-/// A surface over the inputs from sums over all rows, and how privacy changes it.
+/// A surface over the inputs, computed from sums over all rows, and how privacy changes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurfaceTask {
@@ -38,10 +38,10 @@ pub struct SurfaceTask {
     /// How the posterior follows from noisy sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posterior: Option<NoiseAwareInverseSetting>,
-    /// The grid of the figure over the first inputs; without it, there is no figure.
+    /// The grid of the figure, over the first inputs. Without a grid, there is no figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub map: Vec<RangeSetting>,
-    /// The values of the other inputs on this grid.
+    /// The fixed values of the other inputs on this grid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Finite>,
 }

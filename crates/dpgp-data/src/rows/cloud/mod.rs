@@ -25,7 +25,7 @@ mod absent {
     use std::path::Path;
 
     use super::super::files::unsupported_address_error;
-    use super::super::{FileVersion, RowFile};
+    use super::super::{FileState, RowFile};
     use crate::DataError;
     use crate::parquet::ParquetSource;
 
@@ -40,7 +40,7 @@ mod absent {
     }
 
     /// Reads what would reveal a write to a file. Always fails: this build reads no files in a cloud.
-    pub(crate) fn read_file_version(path: &Path) -> Result<FileVersion, DataError> {
+    pub(crate) fn read_file_version(path: &Path) -> Result<FileState, DataError> {
         Err(unsupported_address_error(path))
     }
 

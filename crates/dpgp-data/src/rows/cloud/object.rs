@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use object_store::path::Path as Key;
 use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 
-use super::super::FileVersion;
+use super::super::FileState;
 use super::location::CloudLocation;
 use super::store::{SharedObjectStore, open_store, wait_for_request};
 use crate::DataError;
@@ -85,10 +85,10 @@ pub fn fetch_object_metadata(
 }
 
 /// Reads the size, time and version of an object. Compared before and after reading, they reveal a write in between.
-pub(crate) fn read_file_version(path: &Path) -> Result<FileVersion, DataError> {
+pub(crate) fn read_file_version(path: &Path) -> Result<FileState, DataError> {
     let location = CloudLocation::parse(path)?;
     let (_, found) = fetch_object_metadata(&location)?.with_io_context(FileAction::Read, path)?;
-    Ok(FileVersion { bytes: found.size, modified: found.last_modified.into(), version: found.e_tag })
+    Ok(FileState { bytes: found.size, modified: found.last_modified.into(), version: found.e_tag })
 }
 
 /// The bytes of the first request: a header is often all that is read.

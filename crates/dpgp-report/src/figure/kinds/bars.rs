@@ -108,9 +108,9 @@ impl PictureBuilder for BarsFigure {
             let same = equalise_probabilities(&bars);
             let equal_level = ExpectedValue::new(report, group.first_cell(), self.mean.as_deref(), &same);
             let most = self.most.unwrap_or_else(|| magnified_height(&bars).max(1.1 * level.largest()));
-            panels.push(panel(self, group.title_before("as the mechanism selects"), &bars, &level));
+            panels.push(panel(self, group.title_before("probabilities of the mechanism"), &bars, &level));
             panels.push(panel(self, group.title_before("all equally probable"), &same, &equal_level));
-            let wide = panel(self, group.title_before("as the mechanism selects, magnified"), &bars, &level);
+            let wide = panel(self, group.title_before("probabilities of the mechanism, magnified"), &bars, &level);
             panels.push(Panel { span: 2, ..limit_y_axis(wide, most) });
             levels.extend([level, equal_level]);
         }
@@ -209,7 +209,7 @@ mod tests {
         let svg = svg("bars", &experiment(&["only"], FIGURE), vec![(0, candidates())]);
         assert_eq!(count(&svg, "polygon"), 3 * 3);
         assert_eq!(svg.matches("expected: ").count(), 3);
-        assert!(svg.contains("(C) as the mechanism selects, magnified") && !svg.contains("(D)"));
+        assert!(svg.contains("(C) probabilities of the mechanism, magnified") && !svg.contains("(D)"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ const DIAGONAL: Pen = Pen::new(BLACK, 1.0).dashed();
 
 impl PictureBuilder for CalibrationFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        if let Some(x) = self.x.as_deref().and_then(|name| report.axis(name)) {
+        if let Some(x) = self.x.as_deref().and_then(|name| report.axis_index(name)) {
             return Ok(coverage_picture(self, report, x));
         }
         let mut groups = group_cells_into_panels(report, self.panels.as_deref(), &[self.lines.as_str()]);
@@ -27,7 +27,7 @@ impl PictureBuilder for CalibrationFigure {
 fn marks(setting: &CalibrationFigure, report: &Report<'_>, group: &PanelCells) -> Vec<Mark> {
     let mut marks = vec![Mark::line([(0.0, 0.0), (1.0, 1.0)], DIAGONAL)];
     for &cell in &group.cells {
-        let number = report.axis(&setting.lines).map_or(0, |axis| report.label_position(cell, axis));
+        let number = report.axis_index(&setting.lines).map_or(0, |axis| report.label_index(cell, axis));
         let points: Vec<PlottedEstimate> =
             family_estimates(report, cell, &setting.metric).into_iter().map(|(point, _)| point).collect();
         marks.extend(line_with_error_bars(&points, method_pen(number)));
@@ -98,7 +98,7 @@ fn coverage_marks(
     mass: &NominalCoverage,
 ) -> Vec<Mark> {
     let mut marks = vec![Mark::Across(mass.value, NOMINAL)];
-    let Some(lines) = report.axis(&setting.lines) else { return marks };
+    let Some(lines) = report.axis_index(&setting.lines) else { return marks };
     for (number, label) in report.experiment.axes[lines].labels.iter().enumerate() {
         let own: Vec<&ReportRow> = rows.iter().copied().filter(|row| row.labels[lines] == *label).collect();
         let points: Vec<PlottedEstimate> =
@@ -128,7 +128,7 @@ fn method_pen(number: usize) -> Pen {
 
 /// The labels of the axis that has a line for each.
 fn method_legend(report: &Report<'_>, lines: &str) -> Vec<LegendEntry> {
-    let Some(axis) = report.axis(lines) else { return Vec::new() };
+    let Some(axis) = report.axis_index(lines) else { return Vec::new() };
     let labels = report.experiment.axes[axis].labels.iter().enumerate();
     labels
         .map(|(number, label)| Swatch::Line(method_pen(number)).means(report.display_label_with_axis(axis, label)))

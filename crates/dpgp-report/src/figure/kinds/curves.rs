@@ -123,7 +123,7 @@ fn lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureE
 }
 
 /// The frames of all panels.
-struct CurveFrames<'a> {
+struct CurvesFigureData<'a> {
     /// Curves with the mean as the subject.
     curves: Vec<Curve<'a>>,
     /// Curves with the release as the subject.
@@ -134,7 +134,7 @@ struct CurveFrames<'a> {
     inducing: Vec<InducingInputs<'a>>,
 }
 
-impl<'a> CurveFrames<'a> {
+impl<'a> CurvesFigureData<'a> {
     fn new(setting: &CurvesFigure, report: &'a Report<'_>, cell: Option<usize>) -> Result<Self, FigureError> {
         let mut curves = read_frames(report, cell, CURVE, Curve::read)?;
         let x = curves.iter().flat_map(|curve| curve.x).copied().collect();
@@ -227,7 +227,7 @@ impl<'a> CurveFrames<'a> {
 
     /// The labels of the overlaid axis that are shown, and what stands around their curves.
     fn overlay_legend(&self, report: &Report<'_>, overlay: &str, data_label: &str) -> Vec<LegendEntry> {
-        let labels = report.axis(overlay).map(|axis| report.labels_with_results(axis)).unwrap_or_default();
+        let labels = report.axis_index(overlay).map(|axis| report.labels_with_results(axis)).unwrap_or_default();
         let mut entries = Vec::new();
         if self.has_curve_with(|curve| !curve.mean.is_empty()) {
             let lines = labels.into_iter().enumerate();
@@ -264,13 +264,13 @@ impl PictureBuilder for CurvesFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let mut groups = group_cells_into_panels(report, self.panels.as_deref(), self.overlay.as_deref().as_slice());
         groups.retain(|group| group.cells.iter().any(|cell| report.frames_of(*cell, CURVE).next().is_some()));
-        let all = CurveFrames::new(self, report, None)?;
+        let all = CurvesFigureData::new(self, report, None)?;
         let (x, y) = (all.x_scale(), all.y_scale(self));
         let mut panels = Vec::with_capacity(groups.len());
         for group in &groups {
             let mut marks = Vec::new();
             for (number, cell) in group.cells.iter().enumerate() {
-                let shown = CurveFrames::new(self, report, Some(*cell))?;
+                let shown = CurvesFigureData::new(self, report, Some(*cell))?;
                 marks.extend(if self.overlay.is_some() { shown.overlay_marks(number) } else { shown.panel_marks() });
             }
             let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_grid_lines(y, &self.label));

@@ -84,7 +84,7 @@ fn metric_lines(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) ->
 
 fn build_interval_line(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
     let metric = (setting.metrics.len() > 1).then(|| report.display_name(&row.row.metric).to_owned());
-    let groups = setting.groups.as_deref().and_then(|name| report.axis(name));
+    let groups = setting.groups.as_deref().and_then(|name| report.axis_index(name));
     let axes = row.labels.iter().enumerate();
     let mut labels: Vec<String> = match single_numeric_axis(report) {
         Some(axis) => vec![report.display_label(axis, &row.labels[axis])],
@@ -95,7 +95,7 @@ fn build_interval_line(setting: &IntervalsFigure, report: &Report<'_>, row: &Rep
     }
     IntervalLine {
         name: labels.into_iter().chain(metric).collect::<Vec<_>>().join(", "),
-        group: groups.map_or(0, |axis| report.label_position(row.row.cell, axis)),
+        group: groups.map_or(0, |axis| report.label_index(row.row.cell, axis)),
         ours: ValueWithSpread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
         others: row
             .reference_comparisons()

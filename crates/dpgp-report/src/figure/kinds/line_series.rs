@@ -75,12 +75,12 @@ struct LineRows<'a> {
 
 /// The panels that have lines; none if the setting names an axis that is not there.
 pub fn panels(setting: &LinesFigure, report: &Report<'_>) -> Vec<LinesPanel> {
-    let (Some(x), Some(line)) = (report.axis(&setting.x), report.axis(&setting.lines)) else {
+    let (Some(x), Some(line)) = (report.axis_index(&setting.x), report.axis_index(&setting.lines)) else {
         return Vec::new();
     };
     let rows = report.rows.iter().filter(|row| row.row.metric == setting.metric).collect();
     let rows = LineRows { setting, report, x, line, rows, labels: line_labels(setting, report, line) };
-    let axis = setting.panels.as_deref().and_then(|name| report.axis(name));
+    let axis = setting.panels.as_deref().and_then(|name| report.axis_index(name));
     let of_axis: Vec<Option<&str>> = match axis {
         Some(axis) => report.experiment.axes[axis].labels.iter().map(|label| Some(label.as_str())).collect(),
         None => vec![None],

@@ -55,7 +55,8 @@ impl LinesFigureContent<'_> {
         let panels = self.panels.iter().map(|panel| {
             let levels = self.levels.iter().map(|level| Mark::Across(level.value, LEVEL));
             let marks = levels.chain(panel.series.iter().flat_map(|series| self.marks(series))).collect();
-            let infinity = self.report.axis(&self.setting.x).map_or("inf", |axis| self.report.infinity_name(axis));
+            let infinity =
+                self.report.axis_index(&self.setting.x).map_or("inf", |axis| self.report.infinity_name(axis));
             let sides = (
                 PlotAxis::with_numbers(x, &self.setting.x_label).with_infinity_name(infinity),
                 PlotAxis::with_grid_lines(y, &self.setting.label),
@@ -88,7 +89,7 @@ impl LinesFigureContent<'_> {
 
     /// Whether names stand at the ends of lines: those of numbers stand in the legend, in their order.
     fn has_end_labels(&self) -> bool {
-        let axis = self.report.axis(&self.setting.lines);
+        let axis = self.report.axis_index(&self.setting.lines);
         !self.setting.shades && axis.is_some_and(|axis| !self.report.is_numeric(axis))
     }
 

@@ -164,7 +164,7 @@ impl<'a> MapStyle<'a> {
     fn disc_legend(&self) -> Vec<LegendEntry> {
         if !self.setting.colours {
             let text = format!(
-                "{} by the size of discs, at most {}",
+                "{} (size of the discs), at most {}",
                 self.setting.label,
                 format_four_digits_trimmed(self.largest)
             );
@@ -180,7 +180,9 @@ impl<'a> MapStyle<'a> {
         let text = match step {
             1 => format!("noise sd {}", format_four_digits_trimmed(sd)),
             _ if step + 1 < FADING_STEPS => format_four_digits_trimmed(sd),
-            _ => format!("{} (invisible from {})", format_four_digits_trimmed(sd), format_exact(self.setting.vanish)),
+            _ => {
+                format!("{} (invisible from {} up)", format_four_digits_trimmed(sd), format_exact(self.setting.vanish))
+            }
         };
         let colour = self.colour(0.5 * (self.least + self.largest), sd);
         let swatch = if self.is_tiled() { Swatch::Area(colour) } else { Swatch::Disc(8.0, colour) };

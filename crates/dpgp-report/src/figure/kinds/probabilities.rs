@@ -43,7 +43,7 @@ impl FamilyLines<'_> {
 impl PictureBuilder for ProbabilitiesFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let layout = Layout::new(HEIGHT).columns(Some(self.metrics.len()));
-        let Some(axis) = report.axis(&self.x) else {
+        let Some(axis) = report.axis_index(&self.x) else {
             return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
         };
         let groups = group_cells_into_panels(report, None, &[self.x.as_str()]);

@@ -37,7 +37,7 @@ impl PictureBuilder for TilesFigure {
 impl<'a> TilePanels<'a> {
     /// None if the setting names an axis that is not there.
     fn new(setting: &'a TilesFigure, report: &'a Report<'_>) -> Option<Self> {
-        let axis = report.axis(&setting.x)?;
+        let axis = report.axis_index(&setting.x)?;
         let (mut rows, mut names) = (Vec::new(), Vec::new());
         for row in &report.rows {
             let Some(name) = member_name(&row.row.metric, &setting.metric) else { continue };
