@@ -20,7 +20,7 @@ if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
     array=${array%%;*}
     adder=$(sbatch --parsable --dependency="afterok:$array" --job-name=dpgp-{{ slug }}-add \
         --output=dpgp-{{ slug }}-add-%j.log \
-        --wrap="$(printf 'rm -f %q; exec %q stats %q --out %q --add' "$parts.json" "$dpgp" "$name" "$parts.json"; printf ' %q' "$parts"/part{1..{{ shards }}}.json)")
+        --wrap="$(printf 'rm -f %q; exec %q sum %q --out %q --add' "$parts.json" "$dpgp" "$name" "$parts.json"; printf ' %q' "$parts"/part{1..{{ shards }}}.json)")
     echo "array $array, adder ${adder%%;*}; the sums will be in $parts.json"
     exit
 fi
@@ -28,5 +28,5 @@ fi
 mkdir -p "$parts"
 # A task that runs again replaces its part.
 rm -f "$parts/part$SLURM_ARRAY_TASK_ID.json"
-exec "$dpgp" stats "$name"{% for file in files %} {{ file|shell }}{% endfor %} --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" \
+exec "$dpgp" sum "$name"{% for file in files %} {{ file|shell }}{% endfor %} --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" \
     --jobs {{ cpus }} --out "$parts/part$SLURM_ARRAY_TASK_ID.json"
