@@ -49,7 +49,7 @@ pub(super) fn ask_people(
 
 /// Asks about how many rows there are: where a person may have several, their number is private.
 pub(super) fn ask_row_count(said: &mut UserInput<'_>) -> Result<u64, CliError> {
-    let question = "the approximate number of rows used (with at most that many per person), from public knowledge: the exact number is private";
+    let question = "the approximate number of rows used, after the limit on rows per person; estimate it from public knowledge, because the exact number is private";
     said.ask_until_valid("privacy.mechanism.moments.rows", question, |line| {
         line.parse().ok().filter(|rows| *rows > 0).ok_or_else(|| "enter an integer above 0".to_owned())
     })

@@ -219,8 +219,8 @@ pub(super) struct MomentWeights {
 impl MomentWeights {
     pub fn from_release(release: &AuditedWavesNoise) -> Self {
         Self {
-            weighted: weighted_frequencies(&release.weighted, release.noise.weighted.as_slice()),
-            plain: weighted_frequencies(&release.plain, release.noise.plain.as_slice()),
+            weighted: weigh_frequencies_by_noise(&release.weighted, release.noise.weighted.as_slice()),
+            plain: weigh_frequencies_by_noise(&release.plain, release.noise.plain.as_slice()),
             squares: release.noise.squares.powi(-2),
             period: release.period,
             bound: release.bound,
@@ -300,7 +300,7 @@ impl MomentWeights {
 }
 
 /// Each frequency with the weight of the lesser noise of its cosine and sine; the zero has a cosine alone.
-fn weighted_frequencies(frequencies: &Frequencies, sds: &[f64]) -> Vec<WeightedFrequency> {
+fn weigh_frequencies_by_noise(frequencies: &Frequencies, sds: &[f64]) -> Vec<WeightedFrequency> {
     let (mut waves, mut rest) = (Vec::new(), sds);
     for frequency in frequencies.vectors() {
         let width = if frequency.iter().all(|entry| *entry == 0) { 1 } else { 2 };

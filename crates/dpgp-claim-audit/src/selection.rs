@@ -106,7 +106,7 @@ fn search_worst_datasets(selected: &SelectionErrorFunction) -> WorstDatasetPair 
     let maps: Vec<DMatrix<f64>> = (0..selected.candidate_count()).map(|c| selected.error_map(c)).collect();
     for candidate in worst_candidates(selected) {
         let solver = ErrorSolver::new(&maps[candidate]);
-        for row in worst_rows(selected, solver.map) {
+        for row in find_most_influential_rows(selected, solver.map) {
             let moved = solver.map.column(row) * selected.change;
             let Some(targets) = adversarial_targets(selected, &solver, &moved, row) else { continue };
             let mut after = targets.clone();
@@ -129,7 +129,7 @@ fn worst_candidates(selected: &SelectionErrorFunction) -> Vec<usize> {
 }
 
 /// The rows that move the errors of a candidate most, in sum; a move beyond the clip counts as one to the clip.
-fn worst_rows(selected: &SelectionErrorFunction, map: &DMatrix<f64>) -> Vec<usize> {
+fn find_most_influential_rows(selected: &SelectionErrorFunction, map: &DMatrix<f64>) -> Vec<usize> {
     let weights: Vec<f64> = (0..selected.rows)
         .map(|row| map.column(row).iter().map(|v| (selected.change * v.abs()).min(selected.clip)).sum())
         .collect();

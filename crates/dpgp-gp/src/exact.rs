@@ -96,7 +96,7 @@ impl<'a> ExactRegression<'a> {
     fn variance_from_cross_covariance(&self, test: &DMatrix<f64>, mut cross: DMatrix<f64>) -> Vec<f64> {
         match &self.system {
             TrainingCovarianceFactor::Smooth(system) => {
-                remaining_variances(self.kernel, test, system.quadratic_forms(&cross).into_iter())
+                remaining_variances(self.kernel, test, system.inverse_quadratic_forms(&cross).into_iter())
             }
             TrainingCovarianceFactor::Factorised(cholesky) => {
                 cholesky.lower_solve_mut(&mut cross);
@@ -209,7 +209,7 @@ impl LowRankCovariance {
     }
 
     /// `b' A^-1 b` for each column of b (n x k).
-    pub fn quadratic_forms(&self, b: &DMatrix<f64>) -> Vec<f64> {
+    pub fn inverse_quadratic_forms(&self, b: &DMatrix<f64>) -> Vec<f64> {
         let solved = self.solve(b);
         let pairs = b.column_iter().zip(solved.column_iter());
         pairs.map(|(b, solved)| b.dot(&solved)).collect()
@@ -373,7 +373,7 @@ mod smooth_tests {
         let expected = whole.solve(&b);
         assert!((system.solve(&b) - &expected).amax() < 1e-8 * expected.amax());
         for (explained, (b, solved)) in
-            system.quadratic_forms(&b).iter().zip(b.column_iter().zip(expected.column_iter()))
+            system.inverse_quadratic_forms(&b).iter().zip(b.column_iter().zip(expected.column_iter()))
         {
             assert!((explained / b.dot(&solved) - 1.0).abs() < 1e-8);
         }

@@ -232,15 +232,15 @@ impl<'a> StatementChecker<'a> {
     }
 
     /// The limits that a certificate of predictions must state.
-    fn required_limits(&self) -> Vec<ExpectedLine> {
+    fn required_limits(&self) -> Vec<LimitPattern> {
         let (certificate, mut lines) = (self.certificate, Vec::new());
-        lines.extend(ALWAYS_OPEN.map(|text| ExpectedLine::OneOf(vec![text.to_owned()])));
+        lines.extend(ALWAYS_OPEN.map(|text| LimitPattern::OneOf(vec![text.to_owned()])));
         let person = match &certificate.unit {
             PrivacyUnit::Person { column, .. } => Some(several_names_limit(column)),
             _ => None,
         };
         let is_person = person.is_some();
-        lines.push(ExpectedLine::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
+        lines.push(LimitPattern::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
         match certificate.neighbours {
             Some(Neighbours::OneTargetChanges(change)) => {
                 let person = match &certificate.unit {
@@ -248,18 +248,18 @@ impl<'a> StatementChecker<'a> {
                     PrivacyUnit::Record | PrivacyUnit::Row { .. } => None,
                 };
                 let ends = [false, true].map(|dropped| public_limit_ending(person, dropped));
-                lines.push(ExpectedLine::Between(INPUTS_PUBLIC, ends));
+                lines.push(LimitPattern::Between(INPUTS_PUBLIC, ends));
                 let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
-                lines.extend(width.map(|width| ExpectedLine::OneOf(vec![change_limit_text(change, width)])));
+                lines.extend(width.map(|width| LimitPattern::OneOf(vec![change_limit_text(change, width)])));
             }
             Some(Neighbours::OneRecord(NeighbourRelation::ReplaceOne)) if !is_person => {
-                lines.push(ExpectedLine::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
+                lines.push(LimitPattern::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
             }
             _ => {}
         }
         // A file without an id does not say whether a ledger counts it.
         if self.whole.get("release_id").is_some_and(Value::is_null) {
-            lines.push(ExpectedLine::OneOf(vec![NOT_COUNTED.to_owned()]));
+            lines.push(LimitPattern::OneOf(vec![NOT_COUNTED.to_owned()]));
         }
         lines
     }
@@ -332,13 +332,13 @@ impl<'a> StatementChecker<'a> {
 }
 
 /// A line of a list.
-enum ExpectedLine {
+enum LimitPattern {
     OneOf(Vec<String>),
     /// A line with this start and one of these ends; between them stand names of columns.
     Between(&'static str, [String; 2]),
 }
 
-impl ExpectedLine {
+impl LimitPattern {
     /// Removes the line from a list. Returns whether it was present.
     fn remove_from(&self, list: &mut Vec<&str>) -> bool {
         let found = list.iter().position(|text| match self {

@@ -50,14 +50,14 @@ pub(super) fn sum_row_files<T: RowSummand>(
     summand: &T,
     pool: &Pool,
 ) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
-    sum_rows_in_passes(source, summand, pool).map_err(|error| match error {
+    sum_chosen_rows(source, summand, pool).map_err(|error| match error {
         // Whole records are private here, so that the error may suggest to drop rows.
         ReleaseError::Data(error) => source.data.suggest_drop(error, RowChoiceBasis::Record).into(),
         error => error,
     })
 }
 
-fn sum_rows_in_passes<T: RowSummand>(
+fn sum_chosen_rows<T: RowSummand>(
     source: &RowSource<'_>,
     summand: &T,
     pool: &Pool,

@@ -8,7 +8,7 @@ use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceCompar
 use dpgp_number::text::format_exact;
 use dpgp_run::FailedCell;
 use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, ReferenceValue, SpreadKind, ValueOwner};
-use dpgp_task::{Experiment, FigureFrame, MetricSummary};
+use dpgp_task::{Experiment, FigureTable, MetricSummary};
 
 /// A row with its labels and the numbers of others.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ pub struct Report<'a> {
     /// Its rows, in grid order.
     pub rows: Vec<ReportRow>,
     /// The further data of its figure: the index of a cell and one of its frames, in grid order.
-    pub frames: Vec<(usize, FigureFrame)>,
+    pub frames: Vec<(usize, FigureTable)>,
     /// Its claims, checked.
     pub claims: Vec<ClaimOutcome>,
     /// The cells that could not be computed, and so have no row.
@@ -78,7 +78,7 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Puts the rows beside the numbers of others.
-    pub fn new(experiment: &'a Experiment, rows: Vec<MetricSummary>, frames: Vec<(usize, FigureFrame)>) -> Self {
+    pub fn new(experiment: &'a Experiment, rows: Vec<MetricSummary>, frames: Vec<(usize, FigureTable)>) -> Self {
         let beside = ReferenceIndex::from_experiment(experiment);
         let mut report_rows = Vec::with_capacity(rows.len());
         for row in rows {
@@ -179,7 +179,7 @@ impl<'a> Report<'a> {
     }
 
     /// The frames of a cell that have this name.
-    pub(super) fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b FigureFrame> {
+    pub(super) fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b FigureTable> {
         let own = self.frames.iter().filter(move |(of, frame)| *of == cell && frame.name == name);
         own.map(|(_, frame)| frame)
     }

@@ -14,7 +14,7 @@ use super::plan::Plan;
 use super::store::ResultStore;
 use super::{CellFailure, ClippedCounts, Pool, PublicDigest, RunError, Shard};
 use dpgp_data::{Progress, ProgressBars, SilentProgress, escape_hidden_line};
-use dpgp_task::{FigureFrame, MetricSummary, summarise};
+use dpgp_task::{FigureTable, MetricSummary, summarise};
 
 /// The results of a whole experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct RunResults {
     /// The rows, in grid order.
     pub rows: Vec<MetricSummary>,
     /// Data of the figure beyond them: the index of a cell, and a frame of it.
-    pub frames: Vec<(usize, FigureFrame)>,
+    pub frames: Vec<(usize, FigureTable)>,
     /// Seconds that the computation took, over all threads.
     pub seconds: f64,
     /// When the last result was finished, in seconds since 1970.

@@ -11,7 +11,7 @@ use crate::sample::product_grid;
 use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
 use crate::summary::mean;
 use crate::{
-    AuditedMechanism, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, Sample, TaskError, TaskRequirements,
+    AuditedMechanism, CellMeasurements, FigureTable, MeasurableTask, ReplicateJob, Sample, TaskError, TaskRequirements,
     noisy_sums, site_sums,
 };
 use dpgp_gp::PredictiveMixture;
@@ -129,18 +129,18 @@ impl CalibrationSharedState<'_> {
         })
     }
 
-    fn figure_frames(&self, posterior: &WeightPosterior, function: &PredictiveMixture) -> Vec<FigureFrame> {
+    fn figure_frames(&self, posterior: &WeightPosterior, function: &PredictiveMixture) -> Vec<FigureTable> {
         let (curve, data) = (self.test.curve_frame(function), training_data_frame(self.task, self.job.sample));
         let values = posterior.inducing_mean(self.inducing);
-        let inducing = FigureFrame::new("inducing").with_points(&self.points).with_column("y", values.iter().copied());
+        let inducing = FigureTable::new("inducing").with_points(&self.points).with_column("y", values.iter().copied());
         vec![curve, data, inducing]
     }
 }
 
 /// The first training rows.
-pub(super) fn training_data_frame(task: &CalibrationTask, sample: &Sample) -> FigureFrame {
+pub(super) fn training_data_frame(task: &CalibrationTask, sample: &Sample) -> FigureTable {
     let shown = SHOWN.min(task.train.get());
-    FigureFrame::new("data")
+    FigureTable::new("data")
         .with_points(&sample.inputs.rows(0, shown).into_owned())
         .with_column("y", sample.targets[..shown].iter().copied())
 }
@@ -368,8 +368,8 @@ impl TestRows {
     }
 
     /// The figure's curve: mean and standard deviation of the predicted function, and the true function, at the test inputs.
-    pub fn curve_frame(&self, function: &PredictiveMixture) -> FigureFrame {
-        FigureFrame::new("curve")
+    pub fn curve_frame(&self, function: &PredictiveMixture) -> FigureTable {
+        FigureTable::new("curve")
             .with_points(&self.inputs)
             .with_column("mean", function.mean().iter().copied())
             .with_column("gp-sd", function.variance().iter().map(|v| v.sqrt()))

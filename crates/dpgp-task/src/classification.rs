@@ -11,7 +11,7 @@ use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
 use crate::summary::normal_vector;
 use crate::{
-    AuditableCertificate, AuditedMechanism, CellMeasurements, FigureFrame, FitSize, MeasurableTask, ReplicateJob,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, FigureTable, FitSize, MeasurableTask, ReplicateJob,
     TargetGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Caveat, CertifiedMechanism, ReleaseKind};
@@ -204,12 +204,12 @@ impl ClassificationSharedState<'_> {
     }
 
     /// The training data, and the predictions at the points of the task, or else at the test rows.
-    fn figure_frames(&self, draws: &[ClassPredictionDraw], private: bool) -> Vec<FigureFrame> {
+    fn figure_frames(&self, draws: &[ClassPredictionDraw], private: bool) -> Vec<FigureTable> {
         let rows = self.classifier.truth.len();
         let from = if self.task.at.is_empty() { 0 } else { rows };
         let to = draws.first().map_or(0, |draw| draw.latent.len());
         let points = self.classifier.test.rows(from, to - from).into_owned();
-        let mut frame = FigureFrame::new(if private { "samples" } else { "classes" }).with_points(&points);
+        let mut frame = FigureTable::new(if private { "samples" } else { "classes" }).with_points(&points);
         for (i, draw) in draws.iter().enumerate() {
             let number = if private { (i + 1).to_string() } else { String::new() };
             frame = frame
@@ -220,16 +220,16 @@ impl ClassificationSharedState<'_> {
     }
 
     /// In one dimension how many rows of each class each input has, otherwise the rows themselves.
-    fn training_frame(&self) -> FigureFrame {
+    fn training_frame(&self) -> FigureTable {
         let Classifier { inputs, labels, .. } = self.classifier;
         if inputs.ncols() > 1 {
-            return FigureFrame::new("training").with_points(inputs).with_column("y", labels.iter().copied());
+            return FigureTable::new("training").with_points(inputs).with_column("y", labels.iter().copied());
         }
         let mut values: Vec<f64> = inputs.iter().copied().collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         let [positive, negative] = [1.0, -1.0].map(|label| self.count_labelled_rows(&values, label));
-        FigureFrame::new("counts")
+        FigureTable::new("counts")
             .with_column("x1", values)
             .with_column("positive", positive)
             .with_column("negative", negative)

@@ -11,7 +11,7 @@ use thiserror::Error;
 use toml::Value;
 
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, TaskError, TaskRequirements,
+    AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ReplicateJob, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Guarantee, UncheckedClaim};
 use dpgp_mechanisms::Sections;
@@ -346,7 +346,7 @@ impl CommandTask {
             drawn.push(
                 columns
                     .into_iter()
-                    .fold(FigureFrame::new(&name), |frame, (column, values)| frame.with_column(column, values)),
+                    .fold(FigureTable::new(&name), |frame, (column, values)| frame.with_column(column, values)),
             );
         }
         let claimed = self.guarantee.as_ref().map(|ProgramClaim { epsilon, delta, by }| UncheckedClaim {

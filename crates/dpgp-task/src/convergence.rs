@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::classification::{Classifier, PrivateStepSequence};
 use crate::measurement::{Metric, metric_names};
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureFrame, FitSize, MeasurableTask, ReplicateJob, TargetGuarantee,
+    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, ReplicateJob, TargetGuarantee,
     TaskError, TaskRequirements, classification,
 };
 use dpgp_gp::newton_path;
@@ -87,7 +87,7 @@ fn measure_path(
     let way = mode.abs().sum();
     let share = distances.get(1).map_or(0.0, |first| if way > 0.0 { 1.0 - first.sum() / way } else { f64::NAN });
     let accuracy = path.last().map_or(0.0, |weights| classifier.accuracy(weights));
-    let mut frame = FigureFrame::new("trace").with_column("iteration", (0..distances.len()).map(|i| i as f64));
+    let mut frame = FigureTable::new("trace").with_column("iteration", (0..distances.len()).map(|i| i as f64));
     for i in 0..mode.len() {
         frame = frame.with_column(format!("element{}", i + 1), distances.iter().map(|d| d[i]));
     }
@@ -95,7 +95,7 @@ fn measure_path(
     certified.evaluate_metrics(classifier.features.jitter, &METRICS, &newton).with_frames(vec![frame])
 }
 
-/// The path of the Laplace approximation to its mode. With privacy, each step spends the full epsilon and delta.
+/// The iterations by which the Laplace approximation finds the mode. With privacy, each step spends the full epsilon and delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceTask {

@@ -42,7 +42,7 @@ pub use dirichlet::DirichletModel;
 pub use error::TaskError;
 pub use job::{FitSize, MeasurableTask, ReplicateJob, RunCache, TaskRequirements};
 pub use measure::{FoldedSample, measure_replicate, split_into_folds};
-pub use measurement::{AuditableCertificate, CellMeasurements, FigureFrame, MetricMeasurement, MissingColumnError};
+pub use measurement::{AuditableCertificate, CellMeasurements, FigureTable, MetricMeasurement, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{
     BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreparedRelease, PreviewInput,

@@ -42,7 +42,7 @@ pub struct CellMeasurements {
     /// Its metrics, which share one certificate.
     pub metrics: Vec<MetricMeasurement>,
     /// Data of its figure beyond them.
-    pub frames: Vec<FigureFrame>,
+    pub frames: Vec<FigureTable>,
     audited: Vec<AuditedMechanism>,
 }
 
@@ -54,7 +54,7 @@ impl CellMeasurements {
 
     /// With what the figure shows.
     #[must_use]
-    pub(super) fn with_frames(self, frames: Vec<FigureFrame>) -> Self {
+    pub(super) fn with_frames(self, frames: Vec<FigureTable>) -> Self {
         Self { frames, ..self }
     }
 
@@ -205,14 +205,14 @@ pub struct MissingColumnError {
 /// A table of numbers that a cell hands to its figure: a curve, a map, the data behind them. The columns are of one
 /// length. Frames are of the first replicate alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FigureFrame {
+pub struct FigureTable {
     /// Its kind, as the figure knows it.
     pub name: String,
     /// The columns: name and numbers, all finite.
     pub columns: Vec<(String, Vec<f64>)>,
 }
 
-impl FigureFrame {
+impl FigureTable {
     /// A frame without columns.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), columns: Vec::new() }
@@ -398,7 +398,7 @@ mod frame_tests {
     #[test]
     fn columns_are_found_by_name_and_by_number() {
         let points = nalgebra::DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
-        let frame = FigureFrame::new("curve").with_points(&points).with_column("drawn", [5.0, 6.0]);
+        let frame = FigureTable::new("curve").with_points(&points).with_column("drawn", [5.0, 6.0]);
         assert_eq!(frame.column("x2").unwrap(), [2.0, 4.0]);
         assert_eq!((frame.numbered_columns("x").count(), frame.numbered_columns("draw").count()), (2, 0));
         let error = frame.column("x3").unwrap_err().to_string();

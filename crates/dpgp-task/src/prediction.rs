@@ -10,7 +10,7 @@ use crate::normalise::{NormalisedTargets, normalisation_caveats, normalise};
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureFrame, FitSize, MeasurableTask, RandomStreams, ReplicateJob, Sample,
+    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, RandomStreams, ReplicateJob, Sample,
     TargetGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::Caveat;
@@ -77,7 +77,7 @@ struct PredictionSharedState<'a> {
     noises: Option<NoiseDesigns>,
     normalised: NormalisedTargets,
     /// The frames beside the predictions.
-    beside: Vec<FigureFrame>,
+    beside: Vec<FigureTable>,
     caveats: [(Caveat, bool); 2],
 }
 
@@ -92,11 +92,11 @@ impl NoisyMean<'_> {
     /// With a column for each private sample: the mean with one draw of the noise times `scale`.
     fn add_draw_columns(
         &self,
-        mut frame: FigureFrame,
+        mut frame: FigureTable,
         draws: usize,
         scale: f64,
         streams: &RandomStreams,
-    ) -> FigureFrame {
+    ) -> FigureTable {
         let mut stream = streams.block_stream("draws");
         for number in 1..=draws {
             let noise = &self.noise.map * normal_vector(self.noise.map.ncols(), &mut stream) * scale;
@@ -125,7 +125,7 @@ impl PredictionSharedState<'_> {
         let gp_sd = self.latent_sds(private.as_ref().map(|released| released.noise), scale);
         let mut metrics = self.point_metrics(&gp_sd, &noise_sd)?;
         metrics.push(("influence".to_owned(), self.map.columns().amax()));
-        let mut frame = FigureFrame::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
+        let mut frame = FigureTable::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
             .with_points(&self.grid)
             .with_column("mean", self.mean.iter().copied())
             .with_column("gp-sd", gp_sd.iter().copied());
@@ -196,28 +196,28 @@ fn context_frames(
     process: &TrainingProcess<'_>,
     sample: &Sample,
     normalised: &NormalisedTargets,
-) -> Result<Vec<FigureFrame>, TaskError> {
-    let data = FigureFrame::new("data").with_points(&sample.inputs).with_column("y", sample.targets.iter().copied());
+) -> Result<Vec<FigureTable>, TaskError> {
+    let data = FigureTable::new("data").with_points(&sample.inputs).with_column("y", sample.targets.iter().copied());
     let mut frames = vec![data];
-    frames.extend(process.inducing.iter().map(|points| FigureFrame::new("inducing").with_points(points)));
+    frames.extend(process.inducing.iter().map(|points| FigureTable::new("inducing").with_points(points)));
     if let Some(ranges) = &task.surface {
         let fine = product_grid(ranges);
         let mean = process.map(&fine)?.predict(&normalised.targets);
         let mean = mean.iter().map(|m| normalised.to_target_units(*m));
-        frames.push(FigureFrame::new("surface").with_points(&fine).with_column("mean", mean));
+        frames.push(FigureTable::new("surface").with_points(&fine).with_column("mean", mean));
     }
-    frames.extend(lengthscale_frame(task, model, sample));
+    frames.extend(tabulate_lengthscale(task, model, sample));
     Ok(frames)
 }
 
 /// The lengthscale of a nonstationary kernel along the grid, in one dimension.
-fn lengthscale_frame(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> Option<FigureFrame> {
+fn tabulate_lengthscale(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> Option<FigureTable> {
     let KernelSetting::Gibbs(gibbs) = &model.kernel else { return None };
     let grid = product_grid(&task.grid);
     (grid.ncols() == 1).then(|| {
         let lengthscale = gibbs.lengthscale(&sample.inputs);
         let along = grid.iter().map(|x| lengthscale.lengthscale_at(0, *x)).collect::<Vec<f64>>();
-        FigureFrame::new("lengthscale").with_points(&grid).with_column("value", along)
+        FigureTable::new("lengthscale").with_points(&grid).with_column("value", along)
     })
 }
 

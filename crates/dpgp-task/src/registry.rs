@@ -57,7 +57,7 @@ tasks! {
     Density(DensityTask),
     /// Binary classification by the Laplace approximation.
     Classification(ClassificationTask),
-    /// The path of the Laplace approximation to its mode.
+    /// The iterations by which the Laplace approximation finds the mode.
     Convergence(ConvergenceTask),
     /// A Gaussian process at two places, before or after the observations.
     Tutorial(TutorialTask),

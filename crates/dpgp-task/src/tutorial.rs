@@ -9,7 +9,7 @@ use crate::model::noise_variance;
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, RandomStreams, ReplicateJob, Sample,
+    AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, RandomStreams, ReplicateJob, Sample,
     TaskError, TaskRequirements,
 };
 use dpgp_gp::kernel::Kernel;
@@ -61,8 +61,8 @@ impl MeasurableTask for TutorialTask {
             ("correlation", correlation),
         ];
         let pair =
-            pair.into_iter().fold(FigureFrame::new("pair"), |frame, (name, value)| frame.with_column(name, [value]));
-        let data = FigureFrame::new("data").with_points(&seen.inputs).with_column("y", seen.targets.iter().copied());
+            pair.into_iter().fold(FigureTable::new("pair"), |frame, (name, value)| frame.with_column(name, [value]));
+        let data = FigureTable::new("data").with_points(&seen.inputs).with_column("y", seen.targets.iter().copied());
         let frames =
             vec![function_draws_frame(self, &process, job.streams)?, pair, marginal_frame(mean[1], sd[1]), data];
         let second = SecondPointScores { mean: mean[1], sd: sd[1], correlation };
@@ -73,11 +73,11 @@ impl MeasurableTask for TutorialTask {
 }
 
 /// The density of a Gaussian variable.
-fn marginal_frame(mean: f64, sd: f64) -> FigureFrame {
+fn marginal_frame(mean: f64, sd: f64) -> FigureTable {
     let steps = (0..POINTS).map(|i| 2.0 * i as f64 / (POINTS - 1) as f64 - 1.0);
     let values: Vec<f64> = steps.map(|step| mean + sd * REACH * step).collect();
     let density: Vec<f64> = values.iter().map(|f| normal_pdf((f - mean) / sd) / sd).collect();
-    FigureFrame::new("marginal").with_column("value", values).with_column("density", density)
+    FigureTable::new("marginal").with_column("value", values).with_column("density", density)
 }
 
 /// A prior and what is known of it.
@@ -110,13 +110,13 @@ fn function_draws_frame(
     task: &TutorialTask,
     process: &ConditionedProcess<'_>,
     streams: &RandomStreams,
-) -> Result<FigureFrame, TaskError> {
+) -> Result<FigureTable, TaskError> {
     let grid = product_grid(&[task.grid]);
     let (mean, covariance) = process.posterior_at(&grid)?;
     let svd = thin_svd("the covariance on the grid", &covariance)?;
     let root = &svd.u * DMatrix::from_diagonal(&svd.s.map(f64::sqrt));
     let mut stream = streams.block_stream("draws");
-    let mut frame = FigureFrame::new("draws").with_points(&grid);
+    let mut frame = FigureTable::new("draws").with_points(&grid);
     for number in 1..=task.draws.get() {
         let unit = normal_vector(root.ncols(), &mut stream);
         frame = frame.with_column(format!("draw{number}"), (&mean + &root * unit).iter().copied());

@@ -16,7 +16,7 @@ pub(super) struct LossSum<'a> {
 }
 
 /// A value of the cumulant generating function, and its slope there.
-pub(super) struct Cumulant {
+pub(super) struct CumulantValue {
     pub value: f64,
     pub slope: f64,
 }
@@ -28,7 +28,7 @@ impl<'a> LossSum<'a> {
     }
 
     /// `K(t) = ln sum m_i e^(t l_i)` of one step, with its derivative.
-    pub fn cumulant(&self, tilt: f64) -> Cumulant {
+    pub fn cumulant(&self, tilt: f64) -> CumulantValue {
         let exponents = self.terms.iter().map(|(loss, log)| log + tilt * loss);
         // Relative to the greatest term nothing overflows, whatever the tilt.
         let top = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -38,7 +38,7 @@ impl<'a> LossSum<'a> {
             sum += term;
             weighted += loss * term;
         }
-        Cumulant { value: top + sum.ln(), slope: weighted / sum }
+        CumulantValue { value: top + sum.ln(), slope: weighted / sum }
     }
 
     /// The mean of the sum under a tilt, `T K'(t)`.
@@ -71,7 +71,7 @@ impl<'a> LossSum<'a> {
     fn chernoff_tilt(&self, base: f64, sign: f64, nats: f64) -> f64 {
         let start = self.cumulant(base).value;
         self.find_rising_root(|size| {
-            let Cumulant { value, slope } = self.cumulant(base + sign * size);
+            let CumulantValue { value, slope } = self.cumulant(base + sign * size);
             f64::from(self.steps) * (sign * size * slope - value + start) - nats
         })
     }
@@ -140,7 +140,7 @@ mod tests {
     fn cumulants_are_those_of_coins() {
         let coin = coin();
         for tilt in [-3.0, 0.0, 0.5, 40.0] {
-            let Cumulant { value, slope } = LossSum::new(&coin, 7).cumulant(tilt);
+            let CumulantValue { value, slope } = LossSum::new(&coin, 7).cumulant(tilt);
             assert!((value - (0.5 * tilt).cosh().ln()).abs() < 1e-13, "{tilt}: {value}");
             assert!((slope - 0.5 * (0.5 * tilt).tanh()).abs() < 1e-14, "{tilt}: {slope}");
         }

@@ -135,12 +135,12 @@ impl OutputScore for ColumnScore {
 
 /// The number in a column less that in another one.
 #[derive(Debug)]
-pub(super) struct ColumnDifferenceScore {
+pub(super) struct ColumnPairScore {
     pub at: usize,
     pub from: usize,
 }
 
-impl OutputScore for ColumnDifferenceScore {
+impl OutputScore for ColumnPairScore {
     fn score(&self, output: &[f64]) -> f64 {
         output[self.at] - output[self.from]
     }
@@ -154,11 +154,11 @@ impl OutputScore for ColumnDifferenceScore {
 const ALL_PAIRS: usize = 6;
 
 /// The pairs of columns whose difference is tried.
-pub(super) fn column_differences(width: usize) -> Vec<ColumnDifferenceScore> {
+pub(super) fn column_differences(width: usize) -> Vec<ColumnPairScore> {
     let mut gaps = Vec::new();
     for at in 1..width {
         let first = if width <= ALL_PAIRS { 0 } else { at - 1 };
-        gaps.extend((first..at).map(|from| ColumnDifferenceScore { at, from }));
+        gaps.extend((first..at).map(|from| ColumnPairScore { at, from }));
     }
     gaps
 }

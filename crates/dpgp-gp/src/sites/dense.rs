@@ -68,7 +68,7 @@ fn grid() -> HyperparameterGrid {
 }
 
 /// All that is the same for both noise variances.
-struct Dense {
+struct DenseMixture {
     phi: DMatrix<f64>,
     counts: SiteCounts,
     /// C.
@@ -90,7 +90,7 @@ struct DenseMember {
     second: DMatrix<f64>,
 }
 
-impl Dense {
+impl DenseMixture {
     fn new() -> Self {
         let (features, counts) = (features(), counts());
         let correlations = correlations().matrix(&features.sites, &features.sites);
@@ -165,7 +165,7 @@ fn assert_close(found: &[f64], expected: &[f64], what: &str) {
 
 #[test]
 fn the_mixture_is_that_of_its_formulas() {
-    let dense = Dense::new();
+    let dense = DenseMixture::new();
     let mut second = dense.prior.clone();
     let mut members = dense.members(&second);
     for _ in 0..2 {

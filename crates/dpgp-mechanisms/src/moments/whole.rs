@@ -124,7 +124,7 @@ struct LocatedCells<'a> {
 }
 
 /// An input that a frequency turns with.
-struct ActiveInput<'a> {
+struct NonzeroDimension<'a> {
     /// The phase at each of its cells.
     phases: Vec<usize>,
     /// Its cell for each cell of the box that holds rows.
@@ -149,13 +149,13 @@ impl<'a> LocatedCells<'a> {
     }
 
     /// The inputs whose entry is not zero: no other turns a phase.
-    fn active_inputs(&self, frequency: &[i64], table: &PhaseTable) -> Vec<ActiveInput<'_>> {
+    fn nonzero_dimensions(&self, frequency: &[i64], table: &PhaseTable) -> Vec<NonzeroDimension<'_>> {
         let inputs = frequency.iter().zip(&self.coordinates).filter(|(entry, _)| **entry != 0);
-        inputs.map(|(entry, cells)| ActiveInput { phases: table.phases_along_input(*entry), cells }).collect()
+        inputs.map(|(entry, cells)| NonzeroDimension { phases: table.phases_along_input(*entry), cells }).collect()
     }
 
     fn sum_wave(&self, frequency: &[i64], table: &PhaseTable, factor: SummedQuantity) -> Vec<i128> {
-        let turning = self.active_inputs(frequency, table);
+        let turning = self.nonzero_dimensions(frequency, table);
         let (mut cosines, mut sines) = (0i128, 0i128);
         for (place, cell) in self.cells.iter().enumerate() {
             let phase = table.lookup_phase(turning.iter().map(|input| input.phases[input.cells[place]]).sum());

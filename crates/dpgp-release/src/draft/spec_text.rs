@@ -410,13 +410,14 @@ fn averaged_or_sparse_toml(rows: usize) -> String {
 fn sums_comment(features: MomentFeatures) -> &'static str {
     match features {
         MomentFeatures::Waves => {
-            "# The release consists of sums over all rows: cosines and sines of the inputs, alone and times the target. They are\n\
-             # chosen and weighted for the kernel above, the number of rows and the budget. Predictions are then averaged over\n\
-             # lengthscales and variances, weighted by marginal likelihood, so the values above need only be about right."
+            "# The release consists of sums over all rows of cosines and sines of the inputs, both on their own and multiplied by\n\
+             # the target. They are chosen and weighted for the kernel above, the number of rows and the budget. Predictions are\n\
+             # then averaged over lengthscales and variances, weighted by marginal likelihood, so the values above need only be\n\
+             # about right."
         }
         MomentFeatures::Cells => {
-            "# The release consists of sums over all rows: indicators of the cells of nested grids, alone and times the target.\n\
-             # They are chosen for the number of rows and the budget."
+            "# The release consists of sums over all rows of the indicators of nested grid cells, both on their own and multiplied\n\
+             # by the target. The grids are chosen to suit the number of rows and the budget."
         }
     }
 }

@@ -8,7 +8,7 @@ use dpgp_accounting::Certificate;
 use dpgp_data::DatasetManifest;
 use dpgp_plot::PlotPoint;
 use dpgp_spec::SpreadKind;
-use dpgp_task::{Experiment, FigureFrame, MetricSummary};
+use dpgp_task::{Experiment, FigureTable, MetricSummary};
 
 const BASE: &str = r#"
 [experiment]
@@ -43,7 +43,7 @@ pub fn showing(labels: &[&str], figure: &str) -> Experiment {
 }
 
 /// The figure of some frames, each with the index of its cell; checked. Set DPGP_FIGURES to a folder to look at it.
-pub fn svg(name: &str, experiment: &Experiment, frames: Vec<(usize, FigureFrame)>) -> String {
+pub fn svg(name: &str, experiment: &Experiment, frames: Vec<(usize, FigureTable)>) -> String {
     drawn(name, &Report::new(experiment, Vec::new(), frames))
 }
 
@@ -59,9 +59,9 @@ pub fn drawn(name: &str, report: &Report<'_>) -> String {
 }
 
 /// A frame from its name and the names of its columns, and its rows.
-pub fn frame<const N: usize>(words: &str, rows: &[[f64; N]]) -> FigureFrame {
+pub fn frame<const N: usize>(words: &str, rows: &[[f64; N]]) -> FigureTable {
     let mut words = words.split_whitespace();
-    let frame = FigureFrame::new(words.next().unwrap());
+    let frame = FigureTable::new(words.next().unwrap());
     let columns = words.enumerate();
     columns.fold(frame, |frame, (i, column)| frame.with_column(column, rows.iter().map(|row| row[i])))
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::report::Report;
 use dpgp_plot::{Picture, PlotError, PlotPoint, points_from_columns};
-use dpgp_task::{FigureFrame, MissingColumnError};
+use dpgp_task::{FigureTable, MissingColumnError};
 
 /// Turns the rows and frames of a report into marks.
 pub trait PictureBuilder {
@@ -43,7 +43,7 @@ pub type FrameReader<'a, T> = fn(&mut FrameColumns<'a>) -> Result<T, FigureError
 
 /// The columns of a frame, and the names that were asked for.
 pub struct FrameColumns<'a> {
-    frame: &'a FigureFrame,
+    frame: &'a FigureTable,
     known: Vec<&'static str>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> FrameColumns<'a> {
         self.known.extend(names);
     }
 
-    fn read_frame<T>(frame: &'a FigureFrame, read: FrameReader<'a, T>) -> Result<T, FigureError> {
+    fn read_frame<T>(frame: &'a FigureTable, read: FrameReader<'a, T>) -> Result<T, FigureError> {
         let mut columns = FrameColumns { frame, known: Vec::new() };
         let typed = read(&mut columns)?;
         for (column, _) in &frame.columns {
@@ -107,20 +107,20 @@ pub fn read_observations(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint
 /// A frame with a field for each column: those it needs, those it may have (empty without them) and those that are
 /// numbered. Columns that it passes are known, and not drawn.
 macro_rules! frame {
-    ($(#[$doc:meta])* $FigureFrame:ident {
+    ($(#[$doc:meta])* $FigureTable:ident {
         $(needs $($need:ident = $needed:literal),+;)?
         $(may $($may:ident = $optional:literal),+;)?
         $(numbered $($many:ident = $prefix:literal),+;)?
         $(passes $($passed:literal),+;)?
     }) => {
         $(#[$doc])*
-        struct $FigureFrame<'a> {
+        struct $FigureTable<'a> {
             $($($need: &'a [f64],)+)?
             $($($may: &'a [f64],)+)?
             $($($many: Vec<&'a [f64]>,)+)?
         }
 
-        impl<'a> $FigureFrame<'a> {
+        impl<'a> $FigureTable<'a> {
             fn read(columns: &mut FrameColumns<'a>) -> Result<Self, FigureError> {
                 $(columns.ignore_columns(&[$($passed),+]);)?
                 Ok(Self {
@@ -148,14 +148,14 @@ mod tests {
 
     #[test]
     fn misspelt_columns_are_errors() {
-        let read = |frame: &FigureFrame| FrameColumns::read_frame(frame, Curve::read).map(|curve| curve.mean.len());
-        let good = FigureFrame::new("curve")
+        let read = |frame: &FigureTable| FrameColumns::read_frame(frame, Curve::read).map(|curve| curve.mean.len());
+        let good = FigureTable::new("curve")
             .with_column("mean", [1.0])
             .with_column("draw1", [2.0])
             .with_column("draw12", [3.0]);
         let curve = FrameColumns::read_frame(&good, Curve::read).unwrap();
         assert_eq!((curve.sd.len(), curve.draws.len()), (0, 2));
-        let missing = read(&FigureFrame::new("curve").with_column("maen", [1.0])).unwrap_err().to_string();
+        let missing = read(&FigureTable::new("curve").with_column("maen", [1.0])).unwrap_err().to_string();
         assert_eq!(missing, "the frame `curve` has no column `mean`; its columns are maen");
         let unknown = read(&good.with_column("sds", [1.0])).unwrap_err().to_string();
         let says = "the frame `curve` has an unknown column `sds`; its figure accepts mean, sd, draw";

@@ -9,7 +9,7 @@ use dpgp_plot::{
     BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, PlotAxis, PlotPoint, Scale, Swatch,
     render,
 };
-use dpgp_task::{ExpectedErrors, FigureFrame, ReleasePreview};
+use dpgp_task::{ExpectedErrors, FigureTable, ReleasePreview};
 
 const HEIGHT: f64 = 520.0;
 const TOP: f64 = 16.0;
@@ -144,7 +144,7 @@ pub fn figure_json(report: &Report<'_>) -> Option<String> {
     (!lines.is_empty()).then(|| format!("[\n{}\n]\n", lines.join(",\n")))
 }
 
-fn frame_json(report: &Report<'_>, cell: usize, frame: &FigureFrame) -> String {
+fn frame_json(report: &Report<'_>, cell: usize, frame: &FigureTable) -> String {
     let cell = &report.experiment.cells[cell];
     let axes = report.experiment.axes.iter().zip(cell.labels());
     let labels: Map<String, Value> = axes.map(|(axis, label)| (axis.name.clone(), json!(label))).collect();

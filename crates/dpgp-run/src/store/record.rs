@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use dpgp_spec::TextDigest;
-use dpgp_task::{FigureFrame, MetricMeasurement};
+use dpgp_task::{FigureTable, MetricMeasurement};
 
 /// The run that results belong to: what must be equal before results are put together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub struct StoredResult {
     pub measured: Vec<MetricMeasurement>,
     /// Data of its figure beyond that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub frames: Vec<FigureFrame>,
+    pub frames: Vec<FigureTable>,
 }
 
 /// Largest relative difference of two numbers that count as the same result: rounding differs between CPUs.
@@ -94,7 +94,7 @@ impl StoredResult {
 }
 
 /// Numbers of a frame are compared on the scale of their column, as a figure shows them.
-fn same_frame(a: &FigureFrame, b: &FigureFrame) -> bool {
+fn same_frame(a: &FigureTable, b: &FigureTable) -> bool {
     a.name == b.name
         && a.columns.len() == b.columns.len()
         && a.columns.iter().zip(&b.columns).all(|((name, x), (other, y))| name == other && same_column(x, y))

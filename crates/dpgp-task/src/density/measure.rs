@@ -10,7 +10,7 @@ use crate::sample::product_grid;
 use crate::summary::normal_matrix;
 use crate::{
     AuditableCertificate, AuditedMechanism, CellMeasurements, CountEstimates, DensityEstimate, DensityProcessSetting,
-    DensityTask, FigureFrame, MeasurableTask, Predictions, ReplicateJob, Sample, TargetGuarantee, TaskError,
+    DensityTask, FigureTable, MeasurableTask, Predictions, ReplicateJob, Sample, TargetGuarantee, TaskError,
     build_count_axes,
 };
 use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, ReleaseKind};
@@ -176,9 +176,9 @@ impl DensitySharedState<'_> {
         Ok((curve, vec![("rmse", rmse)]))
     }
 
-    fn figure_frames(&self, noisy: &DVector<f64>, density: &DensityCurve<'_>) -> Result<Vec<FigureFrame>, TaskError> {
+    fn figure_frames(&self, noisy: &DVector<f64>, density: &DensityCurve<'_>) -> Result<Vec<FigureTable>, TaskError> {
         let intervals: Vec<Interval> = (0..self.bins.len()).map(|i| self.bins.interval(i, 0)).collect();
-        let histogram = FigureFrame::new("histogram")
+        let histogram = FigureTable::new("histogram")
             .with_column("left", intervals.iter().map(|interval| interval.low))
             .with_column("right", intervals.iter().map(|interval| interval.high))
             .with_column("value", self.densities(&self.counts).iter().copied())
@@ -186,7 +186,7 @@ impl DensitySharedState<'_> {
         let mut frames = vec![histogram, self.test_density_frame()];
         if let Some(range) = self.task.curve {
             let points = product_grid(&[range]);
-            let curve = FigureFrame::new("curve").with_points(&points);
+            let curve = FigureTable::new("curve").with_points(&points);
             let curve = curve.with_column("mean", density.evaluate_at(&points)?.iter().copied());
             frames.push(curve.with_column("gp-sd", density.latent_sds(&points)?));
         }
@@ -194,8 +194,8 @@ impl DensitySharedState<'_> {
     }
 
     /// The densities of the test bins.
-    pub fn test_density_frame(&self) -> FigureFrame {
-        FigureFrame::new("data").with_points(&self.points).with_column("y", self.truth.iter().copied())
+    pub fn test_density_frame(&self) -> FigureTable {
+        FigureTable::new("data").with_points(&self.points).with_column("y", self.truth.iter().copied())
     }
 }
 

@@ -27,12 +27,12 @@ pub(super) struct MomentsRegression {
     /// A release for each noise multiplier.
     releases: Vec<UnnoisedMomentsRelease>,
     calibration: Option<IntervalCalibration>,
-    training: CalibrationRows,
+    training: TrainingRows,
     kernels: KernelMatrices,
 }
 
 /// The rows that intervals are counted by.
-struct CalibrationRows {
+struct TrainingRows {
     /// In units of the box.
     inputs: DMatrix<f64>,
     targets: Vec<f64>,
@@ -77,7 +77,7 @@ impl MomentsRegression {
                 .get_or_compute(&reference.kernel, || Arc::new(grid.kernel_matrices(sites, sites))),
             test: grid.kernel_matrices(sites, &scale_to_unit_box(&rows.test, &setting.domain)),
         };
-        let training = CalibrationRows { inputs, targets: rows.targets.clone() };
+        let training = TrainingRows { inputs, targets: rows.targets.clone() };
         Ok(Self { grid, releases, calibration, training, kernels })
     }
 

@@ -5,7 +5,7 @@ use super::judged::{CandidateScores, CandidateSelector, clipped_range};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::mean;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ModelCandidate, ReplicateJob, RowRangeSetting,
+    AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ModelCandidate, ReplicateJob, RowRangeSetting,
     SelectionTask, TargetGuarantee, TaskError,
 };
 use dpgp_accounting::{Caveat, Certificate};
@@ -59,7 +59,7 @@ impl SelectionSharedState<'_> {
             metrics.push((SelectionTask::TOTAL.to_owned(), total));
         }
         let CandidateScores { probability, rmse, .. } = judged;
-        let frame = FigureFrame::new("candidates").with_column("probability", probability).with_column("value", rmse);
+        let frame = FigureTable::new("candidates").with_column("probability", probability).with_column("value", rmse);
         Ok(certified.into_measurements(0.0, metrics).with_frames(vec![frame]))
     }
 

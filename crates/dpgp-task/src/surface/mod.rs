@@ -10,7 +10,7 @@ use crate::cross_validation::{NO_VARIANCE, r_squared};
 use crate::measurement::{Metric, metric_names};
 use crate::sample::product_grid;
 use crate::{
-    AuditedMechanism, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, TaskError, TaskRequirements,
+    AuditedMechanism, CellMeasurements, FigureTable, MeasurableTask, ReplicateJob, TaskError, TaskRequirements,
     noisy_sums,
 };
 use dpgp_gp::sites::{Lattice, LatticeRowSums, site_grid};
@@ -38,7 +38,7 @@ pub struct SurfaceTask {
     /// How the posterior follows from noisy sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posterior: Option<NoiseAwareInverseSetting>,
-    /// The grid of the figure, over the first inputs. Without a grid, there is no figure.
+    /// The grid of the figure: one table per input, starting with the first. Without a grid, there is no figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub map: Vec<RangeSetting>,
     /// The fixed values of the other inputs on this grid.
@@ -206,7 +206,7 @@ impl SurfaceSharedState<'_> {
         SurfaceScores { rmse, r2, difference, noise_sd, rows: self.sums.rows as f64, clipped }
     }
 
-    fn figure_frames(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> Vec<FigureFrame> {
+    fn figure_frames(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> Vec<FigureTable> {
         if self.map.nrows() == 0 {
             return Vec::new();
         }
@@ -214,13 +214,13 @@ impl SurfaceSharedState<'_> {
         let prediction = posterior.predict(&self.located);
         let scale = self.model.target_scale();
         let noise = self.located.quadratic_forms(added);
-        let frame = FigureFrame::new(if shown == 1 { "curve" } else { "map" })
+        let frame = FigureTable::new(if shown == 1 { "curve" } else { "map" })
             .with_points(&self.map.columns(0, shown).into_owned())
             .with_column("mean", prediction.mean.iter().map(|m| self.model.to_target_units(*m)))
             .with_column("gp-sd", prediction.variance.iter().map(|v| scale * v.sqrt()))
             .with_column("noise-sd", noise.iter().map(|v| self.model.target_unit_sd(*v)));
         let points = product_grid(&self.task.inducing[..shown]);
-        vec![frame, FigureFrame::new("inducing").with_points(&points)]
+        vec![frame, FigureTable::new("inducing").with_points(&points)]
     }
 }
 
@@ -333,7 +333,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
         Ok((squares / self.spots.rows.iter().sum::<f64>().max(1.0)).sqrt())
     }
 
-    fn figure_frames(&self, posterior: &MomentsPosterior) -> Result<Vec<FigureFrame>, TaskError> {
+    fn figure_frames(&self, posterior: &MomentsPosterior) -> Result<Vec<FigureTable>, TaskError> {
         let map = self.task.points_of_map();
         if map.nrows() == 0 {
             return Ok(Vec::new());
@@ -341,7 +341,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
         let shown = self.task.map.len();
         let prediction = self.model.predict(posterior, &map)?;
         let sds = prediction.model_sd.iter().zip(&prediction.noise_sd).map(|(model, noise)| model.hypot(*noise));
-        let frame = FigureFrame::new(if shown == 1 { "curve" } else { "map" })
+        let frame = FigureTable::new(if shown == 1 { "curve" } else { "map" })
             .with_points(&map.columns(0, shown).into_owned())
             .with_column("mean", prediction.mean.iter().copied())
             .with_column("gp-sd", sds)

@@ -196,11 +196,11 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
 mod tests {
     use super::*;
     use crate::figure::fabricated::{count, drawn, experiment, frame, row, svg};
-    use dpgp_task::FigureFrame;
+    use dpgp_task::FigureTable;
 
     const FIGURE: &str = "[figure.bars]\nlabel = \"RMSE (cm)\"\n";
 
-    fn candidates() -> FigureFrame {
+    fn candidates() -> FigureTable {
         frame("candidates probability value", &[[0.05, 20.0], [0.5, 1.0], [0.45, 2.0]])
     }
 

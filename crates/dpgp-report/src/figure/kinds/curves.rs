@@ -370,17 +370,17 @@ fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
 #[cfg(test)]
 mod tests {
     use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
-    use dpgp_task::FigureFrame;
+    use dpgp_task::FigureTable;
 
     const FIGURE: &str =
         "[figure.curves]\nx_label = \"age (years)\"\nlabel = \"height (cm)\"\nleast = 40.0\nmost = 190.0\n";
 
-    fn curve() -> FigureFrame {
+    fn curve() -> FigureTable {
         let rows = [[0.0, 60.0, 2.0, 4.0, 54.0], [40.0, 155.0, 3.0, 5.0, 159.0], [90.0, 160.0, 5.0, 50.0, 120.0]];
         frame("curve x1 mean gp-sd noise-sd draw1", &rows)
     }
 
-    fn data() -> FigureFrame {
+    fn data() -> FigureTable {
         frame("data x1 y", &[[3.0, 90.0], [20.0, 150.0], [70.0, 158.0]])
     }
 

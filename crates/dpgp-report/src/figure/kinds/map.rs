@@ -193,7 +193,7 @@ impl<'a> MapStyle<'a> {
 #[cfg(test)]
 mod tests {
     use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
-    use dpgp_task::FigureFrame;
+    use dpgp_task::FigureTable;
 
     const FIGURE: &str = "[figure.map]\nx_label = \"age (years)\"\ny_label = \"weight (kg)\"\nlabel = \"height (cm)\"\n\
                           step = 20.0\nvanish = 40.0\n";
@@ -204,14 +204,14 @@ mod tests {
         places.map(|(x, y)| [x, y, 41.0 + 0.5 * x + y, f64::abs(x - y)]).collect()
     }
 
-    fn grid(name: &str) -> FigureFrame {
+    fn grid(name: &str) -> FigureTable {
         frame(&format!("{name} x1 x2 mean noise-sd"), &plane())
     }
 
     #[test]
     fn discs_contours_and_data() {
         let fine = grid("surface");
-        let fine = FigureFrame { columns: fine.columns[..3].to_vec(), ..fine };
+        let fine = FigureTable { columns: fine.columns[..3].to_vec(), ..fine };
         let data = frame("data x1 x2 y", &[[10.0, 20.0, 60.0], [70.0, 50.0, 120.0]]);
         let inducing = frame("inducing x1 x2", &[[40.0, 30.0]]);
         let frames = vec![(0, grid("map")), (0, fine), (0, data), (1, grid("map")), (1, inducing)];

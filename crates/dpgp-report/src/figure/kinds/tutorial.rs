@@ -209,9 +209,9 @@ impl BivariateNormal {
 #[cfg(test)]
 mod tests {
     use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
-    use dpgp_task::FigureFrame;
+    use dpgp_task::FigureTable;
 
-    fn stage(pair: [f64; 7]) -> [FigureFrame; 3] {
+    fn stage(pair: [f64; 7]) -> [FigureTable; 3] {
         let [_, _, _, mean, _, sd, _] = pair;
         [
             frame("draws x1 draw1 draw2", &[[0.0, -1.0, 0.5], [5.0, mean, 0.8], [10.0, 0.3, 1.0]]),
