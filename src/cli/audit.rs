@@ -2,6 +2,7 @@
 //!
 //! Also the types that `dpgp audit` prints with `--format json`. `dpgp schema outputs` is generated from them.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -21,9 +22,9 @@ use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_claim_audit::{AuditCheck, AuditFinding, AuditVerdict, RecomputedBound};
 use dpgp_data::rows::{FileState, RowFile, find_row_files, resolve_in_folder};
 use dpgp_release::{
-    AnyPlannedSumsRelease, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb,
-    NoisyParts, PointsFile, PredictionRequest, ReplacedCell, edge_case_neighbours, select_cells, select_release_cell,
-    situations,
+    AnyPlannedSumsRelease, AttackDraws, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints,
+    NeighbourRunVerb, NoisyParts, PointsFile, PredictionRequest, ReplacedCell, edge_case_neighbours, select_cells,
+    select_release_cell, situations,
 };
 use dpgp_report::{plain_table, wrap_prose};
 use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, note_outside_files};
@@ -64,7 +65,7 @@ Examples:
 #[command(
     after_help = EXAMPLES,
     mut_arg("names", |names| names.required_unless_present_any(OTHER)),
-    mut_args(|arg| add_option_conflicts(arg, &["at", "rows", "epsilon", "delta", "first_line"], &["names", "all", "quick"]))
+    mut_args(|arg| add_option_conflicts(arg, &["at", "rows", "releases", "epsilon", "delta", "first_line"], &["names", "all", "quick"]))
 )]
 pub struct AuditArguments {
     #[command(flatten)]
@@ -229,6 +230,9 @@ pub struct EndToEndAuditArguments {
     /// Files of rows to sum, for a `dpgp sum` spec [default: the file that the spec names]
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "end_to_end")]
     rows: Vec<PathBuf>,
+    /// The number of releases of each of two neighbours; more can prove a larger epsilon [default: 100 to 1000]
+    #[arg(long, value_name = "N", requires = "end_to_end")]
+    releases: Option<NonZeroUsize>,
 }
 
 impl EndToEndAuditArguments {
@@ -248,7 +252,8 @@ pub fn audit_end_to_end(
 ) -> Result<(), CliError> {
     let project = places.project()?;
     let experiment = project.find_one_experiment(spec)?;
-    let checks = run_end_to_end_checks(&project, &experiment, arguments, u64::from(seed))?;
+    let draws = AttackDraws { seed: u64::from(seed), releases: arguments.releases };
+    let checks = run_end_to_end_checks(&project, &experiment, arguments, draws)?;
     let worst = checks.iter().map(|check| check.verdict).max().unwrap_or(AuditVerdict::NotAudited);
     match format {
         OutputFormat::Text => {
@@ -274,7 +279,7 @@ fn run_end_to_end_checks(
     project: &Project,
     experiment: &Experiment,
     arguments: &EndToEndAuditArguments,
-    seed: u64,
+    draws: AttackDraws,
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     let files = match arguments.rows.as_slice() {
         [] => {
@@ -286,7 +291,7 @@ fn run_end_to_end_checks(
     let streamed = AnyPlannedSumsRelease::from_experiment(experiment).ok();
     // With a grid, audit predictions, even if the spec can also release sums.
     if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
-        let mut checks = attack_sums(streamed, &files, seed)?;
+        let mut checks = attack_sums(streamed, &files, draws)?;
         checks.extend(check_sum_command(experiment, streamed, &files)?);
         return Ok(checks);
     }
@@ -298,10 +303,10 @@ fn run_end_to_end_checks(
         }
         None => PredictionRequest::read_at_inputs(project, experiment, cell, watcher.downloads())?,
     };
-    let mut checks = request.attack(project, watcher.downloads(), seed)?;
+    let mut checks = request.attack(project, watcher.downloads(), draws)?;
     // Predictions that are computed from noisy sums hide only what the sums hide.
     if let Some(streamed) = streamed.filter(|_| !files.is_empty()) {
-        for EndToEndCheck { verdict, note } in attack_sums(&streamed, &files, seed)? {
+        for EndToEndCheck { verdict, note } in attack_sums(&streamed, &files, draws)? {
             checks.push(EndToEndCheck::new(verdict, format!("the sums behind the predictions: {note}")));
         }
     }
@@ -314,21 +319,13 @@ fn run_end_to_end_checks(
 fn attack_sums(
     streamed: &AnyPlannedSumsRelease<'_>,
     files: &[PathBuf],
-    seed: u64,
+    draws: AttackDraws,
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     Ok(match streamed {
-        AnyPlannedSumsRelease::Surface(streamed) => {
-            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
-        }
-        AnyPlannedSumsRelease::Moments(streamed) => {
-            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
-        }
-        AnyPlannedSumsRelease::Classes(streamed) => {
-            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
-        }
-        AnyPlannedSumsRelease::Counts(streamed) => {
-            streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?
-        }
+        AnyPlannedSumsRelease::Surface(streamed) => streamed.attack(files, draws)?,
+        AnyPlannedSumsRelease::Moments(streamed) => streamed.attack(files, draws)?,
+        AnyPlannedSumsRelease::Classes(streamed) => streamed.attack(files, draws)?,
+        AnyPlannedSumsRelease::Counts(streamed) => streamed.attack(files, draws)?,
     })
 }
 

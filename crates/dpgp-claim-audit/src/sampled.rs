@@ -221,19 +221,19 @@ fn is_number(cell: &str) -> bool {
 pub(super) struct ColumnEncoding<'c> {
     /// Those that are no numbers, in order.
     words: Vec<&'c str>,
-    whole: LargeIntegers,
+    whole: LargeIntegerEncoding,
     /// Whether cells that differ become the same number.
     pub is_cut: bool,
 }
 
 /// Whole numbers, if some are beyond what a double tells apart.
-enum LargeIntegers {
+enum LargeIntegerEncoding {
     /// All numbers are doubles.
-    No,
+    PlainDoubles,
     /// Each is taken as its distance from this one, the least.
-    From(i128),
+    OffsetFromLeast(i128),
     /// Each is taken as its rank, since the least and the greatest are too far apart.
-    Places(BTreeMap<i128, f64>),
+    Ranks(BTreeMap<i128, f64>),
 }
 
 /// Up to this all whole numbers are doubles.
@@ -244,8 +244,8 @@ impl<'c> ColumnEncoding<'c> {
     pub fn from_files(files: [&'c OutputFileCells; 2], column: usize) -> Self {
         let distinct: BTreeSet<&str> = files.into_iter().flat_map(|cells| cells.column(column)).collect();
         let (numbers, words): (Vec<&str>, Vec<&str>) = distinct.into_iter().partition(|cell| is_number(cell));
-        let whole = LargeIntegers::parse(&numbers);
-        let is_cut = matches!(whole, LargeIntegers::No) && has_truncated_digits(&numbers);
+        let whole = LargeIntegerEncoding::parse(&numbers);
+        let is_cut = matches!(whole, LargeIntegerEncoding::PlainDoubles) && has_truncated_digits(&numbers);
         Self { words, whole, is_cut }
     }
 
@@ -262,34 +262,32 @@ impl<'c> ColumnEncoding<'c> {
     }
 }
 
-impl LargeIntegers {
+impl LargeIntegerEncoding {
     /// Whole numbers among the cells that are numbers: none if some have decimals, or all are small.
     fn parse(numbers: &[&str]) -> Self {
         let finite = numbers.iter().filter(|cell| cell.parse::<f64>().is_ok_and(f64::is_finite));
         let Some(mut whole) = finite.map(|cell| parse_integer(cell)).collect::<Option<Vec<i128>>>() else {
-            return Self::No;
+            return Self::PlainDoubles;
         };
         whole.sort_unstable();
         whole.dedup();
         let (Some(least), Some(greatest)) = (whole.first().copied(), whole.last().copied()) else {
-            return Self::No;
+            return Self::PlainDoubles;
         };
         if least >= -EXACT && greatest <= EXACT {
-            return Self::No;
+            return Self::PlainDoubles;
         }
         match greatest.checked_sub(least) {
-            Some(width) if width <= EXACT => Self::From(least),
-            _ => {
-                Self::Places(whole.into_iter().zip(0u32..).map(|(number, place)| (number, f64::from(place))).collect())
-            }
+            Some(width) if width <= EXACT => Self::OffsetFromLeast(least),
+            _ => Self::Ranks(whole.into_iter().zip(0u32..).map(|(number, place)| (number, f64::from(place))).collect()),
         }
     }
 
     fn number(&self, whole: i128) -> Option<f64> {
         match self {
-            Self::No => None,
-            Self::From(least) => Some((whole - least) as f64),
-            Self::Places(places) => places.get(&whole).copied(),
+            Self::PlainDoubles => None,
+            Self::OffsetFromLeast(least) => Some((whole - least) as f64),
+            Self::Ranks(places) => places.get(&whole).copied(),
         }
     }
 }

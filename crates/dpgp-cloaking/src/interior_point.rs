@@ -185,7 +185,7 @@ impl NewtonSystem {
         let strong: Vec<usize> = (0..ratios.len()).filter(|&i| curvatures[i] > STRONG * ratios[i]).collect();
         let coordinates = at.coordinates.select_columns(&strong);
         let factor = Cholesky::new_in_place("the Newton system of the noise design", || {
-            let mut system = hessian(&coordinates, &terms);
+            let mut system = lower_hessian(&coordinates, &terms);
             strong.iter().enumerate().for_each(|(place, &i)| system[(place, place)] += ratios[i]);
             system
         })?;
@@ -208,7 +208,7 @@ const PANEL: usize = 64;
 
 /// `sum_q (A' diag(d_q) A)^2`, squared by elements, for `A` (r x k): on and below the diagonal, and zeros or parts of it above.
 /// The factorisation reads nothing else. A diagonal of few entries costs as few products.
-fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
+fn lower_hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
     let size = coordinates.ncols();
     let mut hessian = DMatrix::zeros(size, size);
     for_each_piece_in_parallel(hessian.as_mut_slice().chunks_mut((PANEL * size).max(1)), |place, panel| {
@@ -344,7 +344,7 @@ mod newton_system_tests {
             let weights: Vec<f64> = (0..9).map(|i| 0.5 + 0.1 * f64::from(i)).collect();
             let at = problem.evaluate(&weights).unwrap();
             let (terms, step) = (problem.hessian_terms(&at), 1e-5);
-            let lower = hessian(&at.coordinates, &terms);
+            let lower = lower_hessian(&at.coordinates, &terms);
             let diagonal = hessian_diagonal(&at.coordinates, &terms);
             let largest = lower.amax();
             for j in 0..9 {
@@ -372,7 +372,7 @@ mod newton_system_tests {
         let system = NewtonSystem::new(problem.as_ref(), &at, &ratios).unwrap();
         let right: Vec<f64> = (0..9).map(|i| 1.0 - 0.3 * f64::from(i)).collect();
         let solution = DVector::from_vec(system.solve(&right));
-        let lower = hessian(&at.coordinates, &problem.hessian_terms(&at)).lower_triangle();
+        let lower = lower_hessian(&at.coordinates, &problem.hessian_terms(&at)).lower_triangle();
         let whole =
             &lower + lower.transpose() - DMatrix::from_diagonal(&lower.diagonal()) + DMatrix::identity(9, 9) * 1e-3;
         assert!((whole * solution - DVector::from_vec(right)).amax() < 1e-9);

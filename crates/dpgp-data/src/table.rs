@@ -253,7 +253,7 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
-    pub fn filter_by_categories(&self, column: &str, codes: &[String]) -> Result<Self, DataError> {
+    pub fn drop_unlisted_categories(&self, column: &str, codes: &[String]) -> Result<Self, DataError> {
         let listed = |word: &str| is_missing_word(word) || codes.iter().any(|code| code == word);
         self.keep_marked_rows(&self.cells_as(column, |cell| Ok(cell.is_none_or(listed)))?)
     }

@@ -30,7 +30,7 @@ pub use linear::{
     AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, noise_deviations,
     require_linear_mechanism,
 };
-pub use mechanism::{Mechanism, MechanismError, MechanismSetting, PrivacySetting, Sections};
+pub use mechanism::{CellSections, Mechanism, MechanismError, MechanismSetting, PrivacySetting};
 pub use moments::{
     AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, DesignProblem,
     FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerCellSums, IntegerMoments, LEAST_SIGMA,

@@ -87,7 +87,7 @@ pub enum MechanismError {
 pub type PrivacySetting = dpgp_spec::setting::PrivacySetting<MechanismSetting>;
 
 /// The sections of a cell but its task.
-pub type Sections = dpgp_spec::setting::Sections<MechanismSetting>;
+pub type CellSections = dpgp_spec::setting::CellSections<MechanismSetting>;
 
 macro_rules! mechanisms {
     ($($(#[$doc:meta])* $word:literal: $name:ident($setting:ty),)*) => {

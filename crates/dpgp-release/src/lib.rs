@@ -104,7 +104,7 @@ pub use counts::CountsSumsModel;
 pub use counts_file::CountsFile;
 pub use draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseGuarantee, UnchargedRelease};
 pub use end_to_end::{
-    AddedFilter, EmpiricalNoiseMetric, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints,
+    AddedFilter, AttackDraws, EmpiricalNoiseMetric, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints,
     NeighbourRunSituation, NeighbourRunVerb, NoisyParts, ReplacedCell, edge_case_neighbours, situations,
 };
 pub use error::{ReleaseError, spent_message};

@@ -104,6 +104,18 @@ pub enum GradeError {
         /// The experiment.
         experiment: String,
     },
+    /// A row of another method is in no column of the ranking.
+    #[error("{experiment} ranks no methods at {axis} = {found}; its values of {axis} are {}", known.join(", "))]
+    NotRanked {
+        /// The experiment.
+        experiment: String,
+        /// The axis of the columns.
+        axis: String,
+        /// The label of the row.
+        found: String,
+        /// The labels of the columns.
+        known: Vec<String>,
+    },
     /// No row matches the experiment.
     #[error(
         "none of its {rows} rows matches a cell of {experiment}; to rank a method of your own, use `dpgp show NAME --best --with TABLE.csv`"
@@ -295,7 +307,9 @@ pub fn read_other_methods(text: &str, experiment: &Experiment, metric: &str) -> 
             let own = |(label, axis): (String, &Axis)| {
                 axis.labels.iter().find(|own| is_label(&label, own)).cloned().unwrap_or(label)
             };
-            by_labels.entry(labels.into_iter().zip(&experiment.axes).map(own).collect()).or_default().extend(values);
+            let labels: Vec<String> = labels.into_iter().zip(&experiment.axes).map(own).collect();
+            refuse_unranked_column(experiment, &labels)?;
+            by_labels.entry(labels).or_default().extend(values);
         }
     }
     let methods: Vec<OtherMethod> = by_labels
@@ -310,6 +324,21 @@ pub fn read_other_methods(text: &str, experiment: &Experiment, metric: &str) -> 
     match methods.is_empty() {
         true => Err(GradeError::NoOtherMethod { metric: metric.to_owned(), experiment: experiment.name.clone() }),
         false => Ok(methods),
+    }
+}
+
+/// Refuses a method whose labels on the axes of the columns are not those of the experiment: no ranking could show it.
+fn refuse_unranked_column(experiment: &Experiment, labels: &[String]) -> Result<(), GradeError> {
+    let columns = experiment.layout.as_ref().map_or(&[][..], |layout| &layout.columns);
+    let mut all = experiment.axes.iter().zip(labels).filter(|(axis, _)| columns.contains(&axis.name));
+    match all.find(|(axis, label)| !axis.labels.contains(label)) {
+        None => Ok(()),
+        Some((axis, found)) => Err(GradeError::NotRanked {
+            experiment: experiment.name.clone(),
+            axis: axis.name.clone(),
+            found: found.clone(),
+            known: axis.labels.clone(),
+        }),
     }
 }
 

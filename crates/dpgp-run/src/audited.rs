@@ -11,7 +11,7 @@ use super::load::{
 use super::{BlockReplicate, Pool, Project, RunError, RunWatcher, data_caveats};
 use dpgp_claim_audit::{AttackContext, AuditFinding, AuditVerdict, audit as audit_block};
 use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowFingerprinter, Table};
-use dpgp_mechanisms::{PrivacySetting, Sections};
+use dpgp_mechanisms::{CellSections, PrivacySetting};
 use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
 use dpgp_task::{Cell, CellSetting, Experiment, RunCache, Sample, TaskSetting};
 
@@ -140,7 +140,7 @@ pub struct FingerprintedSample {
 /// As [`super::load_sample`], and if two of its files hold the same rows; those of `allowed`.
 pub fn load_fingerprinted_sample<E: From<RunError>>(
     experiment: &Experiment,
-    setting: &Sections,
+    setting: &CellSections,
     project: &Project,
     progress: &dyn Progress,
     key: &DataKey,
@@ -168,7 +168,7 @@ pub fn load_fingerprinted_sample<E: From<RunError>>(
 /// As [`load_fingerprinted_sample`].
 pub fn load_sample_from_text<E: From<RunError>>(
     text: &str,
-    setting: &Sections,
+    setting: &CellSections,
     key: &DataKey,
     allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
 ) -> Result<FingerprintedSample, E> {

@@ -14,7 +14,7 @@ use dpgp_data::{
     DataError, DataFile, DatasetFormat, ExpectedCell, FilterValue, IdxArray, ImageDownscaler, MissingCellPolicy,
     PersonId, Progress, RowFilter, Table, TableCellError, TableError, TripTable, read_user_table,
 };
-use dpgp_mechanisms::Sections;
+use dpgp_mechanisms::CellSections;
 use dpgp_spec::TextDigest;
 use dpgp_spec::setting::{DataSetting, ImagesSetting, RowChoiceBasis, SourceSetting, SpecProblem, TripsSetting};
 use dpgp_task::{Cell, Experiment, ModelMemory, PredictionPoints, RequestData, Sample, TaskSetting};
@@ -57,7 +57,7 @@ impl SampleId {
 /// [`RunError`] if data are missing, do not verify, lack a column, or hold a cell that is no number.
 pub fn load_sample(
     experiment: &Experiment,
-    setting: &Sections,
+    setting: &CellSections,
     project: &Project,
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
@@ -391,7 +391,7 @@ fn prepare_release_table(table: Table, data: &DataSetting, chosen_by: RowChoiceB
             let mut table = table;
             for (column, codes) in &data.encode {
                 table = match data.drops_missing() {
-                    true => table.filter_by_categories(column, codes)?,
+                    true => table.drop_unlisted_categories(column, codes)?,
                     false => table.replace_unlisted_categories(column, codes)?,
                 };
             }

@@ -251,7 +251,7 @@ impl Project {
     pub fn find(&self, name: &str) -> Result<Vec<Experiment>, RunError> {
         let path = Path::new(name);
         if path.extension().is_some_and(|ending| ending == "toml") {
-            return Ok(vec![self.load(&self.spec_at_path(path))?]);
+            return Ok(vec![self.load(&self.find_or_name_spec(path))?]);
         }
         let named = self.catalogue.find(name);
         if !named.is_empty() {
@@ -328,7 +328,7 @@ impl Project {
     }
 
     /// A shipped spec keeps its name however it is addressed; any other is named after its file.
-    fn spec_at_path(&self, path: &Path) -> NamedSpec {
+    fn find_or_name_spec(&self, path: &Path) -> NamedSpec {
         let known = self.catalogue.specs().iter().find(|spec| is_spec_path(spec, path));
         known.cloned().unwrap_or_else(|| NamedSpec::file(spec_name(path), path.to_path_buf()))
     }

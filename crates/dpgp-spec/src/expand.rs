@@ -12,7 +12,8 @@ use super::section::{
 };
 use super::{SpecError, SpecProblem, TaskSection};
 use crate::setting::{
-    CheckResult, DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Sections, SettingError, SpecCellSetting,
+    CellSections, CheckResult, DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, SettingError,
+    SpecCellSetting,
 };
 use dpgp_data::DatasetManifest;
 
@@ -125,7 +126,7 @@ impl<T: TaskSection> CellBuilder<T> {
             Some(privacy.text),
             Some(task.text),
         ];
-        let sections = Sections {
+        let sections = CellSections {
             data: data.value,
             normalise: normalise.map(|section| section.value).unwrap_or_default(),
             model: model.map(|section| section.value),

@@ -61,7 +61,7 @@ struct DigitSums {
 
 /// The digits of a target: `2^20 high + low`.
 #[derive(Debug, Clone, Copy)]
-struct TargetDigits {
+struct HighLowTarget {
     high: f64,
     low: f64,
 }
@@ -137,7 +137,7 @@ impl SumScratch {
             || fill_correlations(kernel, inputs, &mut self.whole[..used], &mut self.norms)
         ));
         self.clip_row_norms(kernel);
-        let digits: Vec<TargetDigits> = targets.iter().map(|y| TargetDigits::new(*y)).collect();
+        let digits: Vec<HighLowTarget> = targets.iter().map(|y| HighLowTarget::new(*y)).collect();
         let forms = CorrelationDigits {
             whole: &self.whole[..used],
             high: &mut self.high[..used],
@@ -187,7 +187,7 @@ impl SumScratch {
     }
 }
 
-impl TargetDigits {
+impl HighLowTarget {
     fn new(target: i64) -> Self {
         let high = target >> TARGET_DIGIT;
         Self { high: high as f64, low: (target - (high << TARGET_DIGIT)) as f64 }
@@ -237,7 +237,7 @@ impl CorrelationDigits<'_> {
     /// Splits correlations into digits, and adds these times those of the targets to `a`. Every number and every sum is whole
     /// and below `2^53`, so that none is rounded.
     #[inline(always)]
-    fn split_and_accumulate(self, targets: &[TargetDigits], a: &mut [DigitSums]) {
+    fn split_and_accumulate(self, targets: &[HighLowTarget], a: &mut [DigitSums]) {
         let rows = targets.len();
         let (up, down) = (f64::from(DIGIT).exp2(), f64::from(-DIGIT).exp2());
         for (p, sums) in a.iter_mut().enumerate() {

@@ -8,7 +8,7 @@ use crate::model::noise_variance;
 use crate::noise::NoiseDesigns;
 use crate::summary::normal_vector;
 use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, PredictionMap};
-use dpgp_mechanisms::Sections;
+use dpgp_mechanisms::CellSections;
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{CheckResult, ModelSetting, SpecProblem};
 
@@ -84,7 +84,7 @@ pub(super) fn averaged_posterior(
 }
 
 /// Fails where a model is averaged that this task or mechanism cannot average.
-pub(super) fn check_model_averaging(averages: bool, setting: &Sections) -> CheckResult {
+pub(super) fn check_model_averaging(averages: bool, setting: &CellSections) -> CheckResult {
     let Some(model) = setting.model.as_deref().filter(|model| model.averaged) else { return Ok(()) };
     let why = if !averages {
         "works only with task.regression, task.leaderboard and `dpgp predict`"

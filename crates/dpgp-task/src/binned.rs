@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 
 use super::cross_validation::FoldRows;
 use super::model::TrainingProcess;
-use super::{AuditableCertificate, AuditedMechanism, ReplicateJob, TargetGuarantee, TaskError};
+use super::{AuditableCertificate, AuditedMechanism, OneTargetGuarantee, ReplicateJob, TaskError};
 use dpgp_accounting::{Caveat, Certificate, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::kernel::{BinObservation, Bins};
 use dpgp_gp::{BinnedCovarianceFamily, NoisySumsPosterior, PredictionMap, maximise_marginal_likelihood};
@@ -109,7 +109,7 @@ struct ObservedBins {
 /// Noise on a statistic of bins, for the guarantee of one cell.
 #[derive(Clone, Copy)]
 pub(super) struct BinNoise {
-    pub target: TargetGuarantee,
+    pub target: OneTargetGuarantee,
     pub statistic: BinStatistic,
     pub law: BinNoiseDistribution,
     /// Units of the target per unit of the normalised one.
@@ -231,7 +231,7 @@ impl DenoisedBins {
             TrainingProcess::new(model, kernel.as_ref(), &rows.inputs, job.inducing_placement(&rows.stream_name()));
         let mut noises = Vec::with_capacity(job.cells.len());
         for cell in job.cells {
-            let (target, law) = (TargetGuarantee::from_privacy(cell)?, BinNoiseDistribution::Gaussian);
+            let (target, law) = (OneTargetGuarantee::from_privacy(cell)?, BinNoiseDistribution::Gaussian);
             noises.push(BinNoise { target, statistic: BinStatistic::Mean, law, scale }.sd());
         }
         Self::new(&process, rows, binned, &noises).map(Some)

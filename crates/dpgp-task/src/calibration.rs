@@ -21,7 +21,7 @@ use dpgp_gp::variational::{
     noise_aware_posterior, projected_moment_posterior,
 };
 use dpgp_mechanisms::{
-    MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments, SummedValueKind, check_moments,
+    CellSections, MomentsModel, MomentsSetting, PrivacySetting, SimulatedMoments, SummedValueKind, check_moments,
 };
 use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{check_grid, check_range, check_test_rows, fail};
@@ -251,7 +251,7 @@ impl CalibrationTask {
         self.posterior.as_ref().ok_or(TaskError::Missing { needed: "task.calibration.posterior" })
     }
 
-    fn check_sums(&self, setting: &Sections) -> CheckResult {
+    fn check_sums(&self, setting: &CellSections) -> CheckResult {
         noisy_sums::require_eq_model(PATH, setting)?.check_noise_variance("calibration")?;
         noisy_sums::check_inducing_inputs(PATH, &self.inducing, setting)?;
         let Some(posterior) = &self.posterior else {
@@ -268,7 +268,7 @@ impl CalibrationTask {
 }
 
 impl TaskRequirements for CalibrationTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let path = PATH;
         if let Some([low, high]) = self.window {
             let rising = low < high && low.is_finite() && high.is_finite();

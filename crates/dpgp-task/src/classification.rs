@@ -11,14 +11,14 @@ use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
 use crate::summary::normal_vector;
 use crate::{
-    AuditableCertificate, AuditedMechanism, CellMeasurements, FigureTable, FitSize, MeasurableTask, ReplicateJob,
-    TargetGuarantee, TaskError, TaskRequirements,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee,
+    ReplicateJob, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Caveat, CertifiedMechanism, ReleaseKind};
 use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
 use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance, newton_path};
 use dpgp_linalg::{cholesky_of_gram_matrix, largest_or_nan};
-use dpgp_mechanisms::{LinearRelease, PrivacySetting, PrivateNewtonStep, Sections, cloaking_setting};
+use dpgp_mechanisms::{CellSections, LinearRelease, PrivacySetting, PrivateNewtonStep, cloaking_setting};
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{check_points, check_test_rows, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem, ThresholdSetting};
@@ -133,7 +133,7 @@ struct ClassPredictionDraw {
 impl ClassificationSharedState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let Self { task, classifier, .. } = self;
-        let target = TargetGuarantee::from_privacy(cell)?;
+        let target = OneTargetGuarantee::from_privacy(cell)?;
         let (draws, certified) = match &self.first {
             Some(first) if target.is_private() => self.draw_private_predictions(target, first)?,
             _ => {
@@ -170,12 +170,12 @@ impl ClassificationSharedState<'_> {
     /// before, so that their noise is designed anew.
     fn draw_private_predictions(
         &self,
-        target: TargetGuarantee,
+        target: OneTargetGuarantee,
         first: &PrivateNewtonStep,
     ) -> Result<(Vec<ClassPredictionDraw>, AuditableCertificate), TaskError> {
         let Self { task, classifier, .. } = self;
         let count = task.iterations.get() as f64;
-        let each = TargetGuarantee { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
+        let each = OneTargetGuarantee { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
         let mut steps = PrivateStepSequence::new(self.job, each, task.iterations.get());
         steps.record_step(0, first);
         let mut draws = Vec::with_capacity(task.draws.get());
@@ -298,7 +298,7 @@ impl ClassificationTask {
 }
 
 impl TaskRequirements for ClassificationTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let path = "task.classification";
         check_classifier(path, setting)?;
         check_points(&format!("{path}.at"), &self.at, setting.data.dimensions())
@@ -330,7 +330,7 @@ const LABEL_CHANGE: f64 = 2.0;
 pub(crate) struct PrivateStepSequence<'a> {
     job: &'a ReplicateJob<'a>,
     /// The guarantee of one step.
-    each: TargetGuarantee,
+    each: OneTargetGuarantee,
     stream: Pcg64,
     sensitivities: Vec<f64>,
     gaps: Vec<Option<f64>>,
@@ -340,7 +340,7 @@ pub(crate) struct PrivateStepSequence<'a> {
 
 impl<'a> PrivateStepSequence<'a> {
     /// A sequence of so many steps.
-    pub fn new(job: &'a ReplicateJob<'a>, each: TargetGuarantee, steps: usize) -> Self {
+    pub fn new(job: &'a ReplicateJob<'a>, each: OneTargetGuarantee, steps: usize) -> Self {
         Self {
             job,
             each,
@@ -382,7 +382,7 @@ impl<'a> PrivateStepSequence<'a> {
 }
 
 /// Checks the model of a classifier and what it releases, for the task at a path.
-pub(super) fn check_classifier(path: &str, setting: &Sections) -> CheckResult {
+pub(super) fn check_classifier(path: &str, setting: &CellSections) -> CheckResult {
     setting.model(path)?.check_classifier()?;
     if cloaking_setting(&setting.privacy)?.release != DroppedDirectionRule::Projection {
         let why = "must be \"projection\" for classification".to_owned();

@@ -14,7 +14,7 @@ use crate::{
     AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ReplicateJob, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Guarantee, UncheckedClaim};
-use dpgp_mechanisms::Sections;
+use dpgp_mechanisms::CellSections;
 use dpgp_number::{Finite, Positive};
 use dpgp_spec::setting::rules::{check_range, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem};
@@ -145,7 +145,7 @@ impl CommandTask {
 }
 
 impl TaskRequirements for CommandTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         if self.run.first().is_none_or(String::is_empty) {
             return fail("task.command.run", SpecProblem::Empty);
         }

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::classification::{Classifier, PrivateStepSequence};
 use crate::measurement::{Metric, metric_names};
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, ReplicateJob, TargetGuarantee,
+    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee, ReplicateJob,
     TaskError, TaskRequirements, classification,
 };
 use dpgp_gp::newton_path;
-use dpgp_mechanisms::{PrivacySetting, Sections};
+use dpgp_mechanisms::{CellSections, PrivacySetting};
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::check_test_rows;
 use dpgp_spec::setting::{CheckResult, ThresholdSetting};
@@ -55,7 +55,7 @@ impl ConvergenceTask {
         classifier: &Classifier,
         mode: &DVector<f64>,
     ) -> Result<CellMeasurements, TaskError> {
-        let target = TargetGuarantee::from_privacy(cell)?;
+        let target = OneTargetGuarantee::from_privacy(cell)?;
         if !target.is_private() {
             let path = newton_path(&classifier.features.training, &classifier.labels, self.steps.get())?;
             return Ok(measure_path(classifier, mode, &path, AuditableCertificate::without_claim()));
@@ -108,7 +108,7 @@ pub struct ConvergenceTask {
 }
 
 impl TaskRequirements for ConvergenceTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         classification::check_classifier("task.convergence", setting)
     }
 

@@ -22,7 +22,7 @@ use dpgp_gp::variational::{
     NoisySufficientStatistics, SufficientStatistics, WeightPosterior, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
-    HeteroscedasticSensitivityRule, MechanismSetting, PrivacySetting, Sections, SummedValueKind, SumsNoise,
+    CellSections, HeteroscedasticSensitivityRule, MechanismSetting, PrivacySetting, SummedValueKind, SumsNoise,
     SumsSetting, class_sums_sensitivity,
 };
 use dpgp_noise::RoundedNoise;
@@ -59,7 +59,7 @@ impl DirichletModel {
         Self::from_task(task, setting)
     }
 
-    pub(super) fn from_task(task: &DirichletTask, setting: &Sections) -> Option<Self> {
+    pub(super) fn from_task(task: &DirichletTask, setting: &CellSections) -> Option<Self> {
         let mechanism = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let model = setting.model.as_deref()?;
         let (variance, lengthscales) = model.variance_and_lengthscales(setting.data.dimensions())?;
@@ -274,7 +274,7 @@ pub enum DirichletReleaseSetting {
 }
 
 impl TaskRequirements for DirichletTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let path = "task.dirichlet";
         noisy_sums::check_kernel(path, setting)?;
         noisy_sums::check_inducing_inputs(path, &self.inducing, setting)?;

@@ -8,7 +8,7 @@ use thiserror::Error;
 use toml::Value;
 
 use super::{AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob, TaskError, TaskRequirements};
-use dpgp_mechanisms::Sections;
+use dpgp_mechanisms::CellSections;
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{CheckResult, SpecProblem};
 
@@ -159,7 +159,7 @@ pub fn is_same_label(found: &str, label: &str) -> bool {
 }
 
 impl TaskRequirements for GivenNumbersTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         if self.metrics.is_empty() {
             return fail("task.given.metrics", SpecProblem::Empty);
         }

@@ -24,7 +24,7 @@ use dpgp_gp::variational::{
     noise_aware_posterior,
 };
 use dpgp_mechanisms::{
-    MeanInterval, MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, Sections, SimulatedMoments,
+    CellSections, MeanInterval, MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, SimulatedMoments,
     SummedValueKind, SumsNoise, check_moments, check_waves_only, coinpress_mean, split_coinpress_budget,
 };
 use dpgp_number::{Budget, Count, Positive, Share};
@@ -473,7 +473,7 @@ impl HyperparametersMethod {
 }
 
 impl HyperparametersTask {
-    fn check_sums(&self, setting: &Sections) -> CheckResult {
+    fn check_sums(&self, setting: &CellSections) -> CheckResult {
         let path = "task.hyperparameters";
         crate::noisy_sums::require_eq_model(path, setting)?.check_noise_variance("hyperparameters")?;
         crate::noisy_sums::check_inducing_inputs(path, &self.inducing, setting)?;
@@ -486,7 +486,7 @@ impl HyperparametersTask {
 }
 
 impl TaskRequirements for HyperparametersTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let path = "task.hyperparameters";
         for (key, values) in [("lengthscales", &self.lengthscales), ("noise_sds", &self.noise_sds)] {
             let path = format!("{path}.{key}");

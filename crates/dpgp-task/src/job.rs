@@ -13,7 +13,7 @@ use dpgp_accounting::AccountingError;
 use dpgp_gp::kernel::BoxKernel;
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
-    DesignProblem, MechanismSetting, MomentsDesign, NoiseEllipsoid, PrivacySetting, Sections, SumsSetting,
+    CellSections, DesignProblem, MechanismSetting, MomentsDesign, NoiseEllipsoid, PrivacySetting, SumsSetting,
 };
 use dpgp_noise::PrivacyError;
 use dpgp_spec::setting::{CheckResult, ModelSetting, SplitSetting};
@@ -32,7 +32,7 @@ pub trait MeasurableTask: TaskRequirements {
 #[derive(Debug, Clone, Copy)]
 pub struct ReplicateJob<'a> {
     /// The setting that all cells of the block share; their privacy sections differ.
-    pub setting: &'a Sections,
+    pub setting: &'a CellSections,
     /// The privacy section of each cell.
     pub cells: &'a [&'a PrivacySetting],
     /// The rows.
@@ -87,7 +87,7 @@ pub trait TaskRequirements {
     ///
     /// # Errors
     /// [`dpgp_spec::setting::SettingError`] of the first value that is wrong.
-    fn check(&self, setting: &Sections) -> CheckResult;
+    fn check(&self, setting: &CellSections) -> CheckResult;
 
     /// The metrics that it measures, in the order of the table; with several replicates also their spread between
     /// replicates.

@@ -72,4 +72,4 @@ pub use selection::{GpCandidate, GpHyperparameterGrid, ModelCandidate, NoiseScal
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 
-use noise::TargetGuarantee;
+use noise::OneTargetGuarantee;

@@ -136,7 +136,7 @@ impl PredictionNoise {
     }
 
     /// The certificate of a release with it.
-    pub fn certificate(&self, target: TargetGuarantee, caveats: &[(Caveat, bool)]) -> Certificate {
+    pub fn certificate(&self, target: OneTargetGuarantee, caveats: &[(Caveat, bool)]) -> Certificate {
         self.certificate_of(self.design.release_kind(), target, self.ratio, self.optimality_gap())
             .with_caveats(caveats)
             .with_caveats(&[(Caveat::InvalidSensitivity, self.function_sensitivity().is_some() && self.ratio > 1.0)])
@@ -146,7 +146,7 @@ impl PredictionNoise {
     pub fn certificate_of(
         &self,
         release: ReleaseKind,
-        target: TargetGuarantee,
+        target: OneTargetGuarantee,
         ratio: f64,
         gap: Option<f64>,
     ) -> Certificate {
@@ -250,7 +250,7 @@ impl NoiseDesigns {
 
 /// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct TargetGuarantee {
+pub(super) struct OneTargetGuarantee {
     /// The most that one target changes, in units of the target.
     pub change: f64,
     /// The most targets that change at once: the rows of one person.
@@ -263,7 +263,7 @@ pub(super) struct TargetGuarantee {
     pub calibration: Calibration,
 }
 
-impl TargetGuarantee {
+impl OneTargetGuarantee {
     /// The guarantee of a cell about one row.
     ///
     /// # Errors
@@ -278,7 +278,7 @@ impl TargetGuarantee {
     /// ([`Certificate::with_privacy_unit`]).
     ///
     /// # Errors
-    /// As [`TargetGuarantee::from_privacy`].
+    /// As [`OneTargetGuarantee::from_privacy`].
     pub fn from_privacy_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
         Ok(Self { rows: data.unit().max_records(), ..Self::from_privacy(cell)? })
     }

@@ -10,7 +10,7 @@ use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, NeighbourR
 use dpgp_gp::kernel::Interval;
 use dpgp_gp::variational::{FeatureNormBound, squared_kernel_vector_norm_bound};
 use dpgp_mechanisms::{
-    FeatureBoundSetting, PrivacySetting, RecordBounds, Sections, SummedValueKind, SumsNoise, SumsSensitivityRule,
+    CellSections, FeatureBoundSetting, PrivacySetting, RecordBounds, SummedValueKind, SumsNoise, SumsSensitivityRule,
     SumsSetting,
 };
 use dpgp_spec::setting::rules::{check_grid, check_range, fail};
@@ -241,7 +241,7 @@ pub(super) fn split_training_rows(inputs: &DMatrix<f64>, train: usize) -> (DMatr
 }
 
 /// The model, whose kernel is one that the bounds on features hold for.
-pub(super) fn require_eq_model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, SettingError> {
+pub(super) fn require_eq_model<'a>(path: &str, setting: &'a CellSections) -> Result<&'a ModelSetting, SettingError> {
     let model = setting.model(path)?;
     if model.eq_parameters().is_none() {
         let why = "this task needs the `eq` kernel".to_owned();
@@ -251,7 +251,7 @@ pub(super) fn require_eq_model<'a>(path: &str, setting: &'a Sections) -> Result<
 }
 
 /// Fails unless the kernel is an exponentiated quadratic one, with one lengthscale or one for each input.
-pub(super) fn check_kernel(path: &str, setting: &Sections) -> CheckResult {
+pub(super) fn check_kernel(path: &str, setting: &CellSections) -> CheckResult {
     if setting.model(path)?.variance_and_lengthscales(setting.data.dimensions()).is_none() {
         let why = "noisy sums need the `eq` or `eq-ard` kernel".to_owned();
         return fail("model.kernel", SpecProblem::Shape(why));
@@ -262,7 +262,7 @@ pub(super) fn check_kernel(path: &str, setting: &Sections) -> CheckResult {
 const MOST_INDUCING: usize = 1000;
 
 /// Checks the inducing inputs of the task at a path.
-pub(super) fn check_inducing_inputs(path: &str, ranges: &[RangeSetting], setting: &Sections) -> CheckResult {
+pub(super) fn check_inducing_inputs(path: &str, ranges: &[RangeSetting], setting: &CellSections) -> CheckResult {
     let path = format!("{path}.inducing");
     check_grid(&path, ranges, setting.data.dimensions())?;
     let total: usize = ranges.iter().map(|range| range.points).product();
@@ -271,7 +271,7 @@ pub(super) fn check_inducing_inputs(path: &str, ranges: &[RangeSetting], setting
 
 /// The settings of noisy sums, the only mechanism that these tasks know.
 pub(super) fn require_sums_mechanism(
-    setting: &Sections,
+    setting: &CellSections,
     summed: SummedValueKind,
 ) -> Result<&SumsSetting, SettingError> {
     let sums = find_sums_mechanism(setting)?;
@@ -281,7 +281,7 @@ pub(super) fn require_sums_mechanism(
 
 /// The same with noise of any shape, which is for simulations alone.
 pub(super) fn require_shaped_mechanism(
-    setting: &Sections,
+    setting: &CellSections,
     summed: SummedValueKind,
 ) -> Result<&SumsSetting, SettingError> {
     let sums = find_sums_mechanism(setting)?;
@@ -290,7 +290,7 @@ pub(super) fn require_shaped_mechanism(
     Ok(sums)
 }
 
-fn find_sums_mechanism(setting: &Sections) -> Result<&SumsSetting, SettingError> {
+fn find_sums_mechanism(setting: &CellSections) -> Result<&SumsSetting, SettingError> {
     let sums = setting.privacy.mechanism.downcast::<SumsSetting>();
     let sums = sums.ok_or_else(|| setting.privacy.wrong_mechanism_error("sums"))?;
     sums.target_bound.map_or(Ok(()), |bound| setting.normalise.check_target_clip(bound.get()))?;

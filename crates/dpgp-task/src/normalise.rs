@@ -2,7 +2,7 @@
 
 use crate::summary::mean;
 use dpgp_accounting::Caveat;
-use dpgp_mechanisms::Sections;
+use dpgp_mechanisms::CellSections;
 use dpgp_number::Positive;
 use dpgp_spec::setting::{NormaliseSetting, PrivateCentreSetting, prior_mean};
 
@@ -96,7 +96,7 @@ fn normalise_by_private_statistics(
 }
 
 /// Caveat from the use of private targets outside the mechanism.
-pub(super) fn normalisation_caveats(block: &Sections, normalised: &NormalisedTargets) -> [(Caveat, bool); 2] {
+pub(super) fn normalisation_caveats(block: &CellSections, normalised: &NormalisedTargets) -> [(Caveat, bool); 2] {
     let chosen = block.data.selects_by_target();
     [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, chosen)]
 }

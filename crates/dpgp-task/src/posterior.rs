@@ -17,7 +17,7 @@ use dpgp_gp::advi::{
     BatchSampling, BayesianLogisticModel, FitRandomStreams, VariationalFamily, VariationalFitOptions,
     find_posterior_mode, fit_variational_posterior,
 };
-use dpgp_mechanisms::{GradientSetting, PrivacySetting, Sections};
+use dpgp_mechanisms::{CellSections, GradientSetting, PrivacySetting};
 use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::check_test_rows;
 use dpgp_spec::setting::{CheckResult, ThresholdSetting};
@@ -265,7 +265,7 @@ pub struct AdviSetting {
 }
 
 impl TaskRequirements for PosteriorTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let privacy = &setting.privacy;
         let gradient =
             privacy.mechanism.downcast::<GradientSetting>().ok_or_else(|| privacy.wrong_mechanism_error("gradient"))?;

@@ -10,13 +10,13 @@ use crate::normalise::{NormalisedTargets, normalisation_caveats, normalise};
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, RandomStreams, ReplicateJob, Sample,
-    TargetGuarantee, TaskError, TaskRequirements,
+    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee, RandomStreams,
+    ReplicateJob, Sample, TaskError, TaskRequirements,
 };
 use dpgp_accounting::Caveat;
 use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, require_linear_mechanism};
+use dpgp_mechanisms::{CellSections, MechanismSetting, PrivacySetting, require_linear_mechanism};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::label;
 use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
@@ -38,8 +38,10 @@ impl MeasurableTask for PredictionTask {
         let process =
             TrainingProcess::new(model, kernel.as_ref(), &sample.inputs, job.inducing_placement("prediction"));
         let FittedPrediction { map, variance } = process.fit_prediction(&grid)?;
-        let cells =
-            job.cells.iter().map(|cell| Ok(TargetGuarantee::from_privacy_unit(cell, &job.setting.data)?.noise_scale()));
+        let cells = job
+            .cells
+            .iter()
+            .map(|cell| Ok(OneTargetGuarantee::from_privacy_unit(cell, &job.setting.data)?.noise_scale()));
         let scales: Vec<f64> = cells
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
             .collect::<Result<_, TaskError>>()?;
@@ -109,7 +111,7 @@ impl NoisyMean<'_> {
 impl PredictionSharedState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let data = &self.job.setting.data;
-        let target = TargetGuarantee::from_privacy_unit(cell, data)?;
+        let target = OneTargetGuarantee::from_privacy_unit(cell, data)?;
         let scale = target.noise_scale();
         let private = self.private_mean(target)?;
         let (noise_sd, certified) = match &private {
@@ -151,7 +153,7 @@ impl PredictionSharedState<'_> {
     }
 
     /// The release for a guarantee; nothing without privacy.
-    fn private_mean(&self, target: TargetGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
+    fn private_mean(&self, target: OneTargetGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
         let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
         let noise = noises.noise_at_scale(target.noise_scale() / self.normalised.scale)?;
         let mean = noise.released_columns(&self.map) * self.map.sum_targets_by_input(&self.normalised.targets);
@@ -270,7 +272,7 @@ impl PredictionTask {
 }
 
 impl TaskRequirements for PredictionTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let inputs = setting.data.dimensions();
         setting.regression_model("task.prediction")?;
         check_grid("task.prediction.grid", &self.grid, inputs)?;

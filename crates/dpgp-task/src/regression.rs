@@ -14,15 +14,15 @@ use crate::noise::{NoiseDesigner, NoiseDesigns, PredictionNoise};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::normal_matrix;
 use crate::{
-    AuditableCertificate, AuditedMechanism, CellMeasurements, FitSize, MeasurableTask, RandomStreams, ReplicateJob,
-    TargetGuarantee, TaskError, TaskRequirements,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, FitSize, MeasurableTask, OneTargetGuarantee,
+    RandomStreams, ReplicateJob, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{Caveat, ReleaseKind};
 use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{
-    AuditedLinearMechanism, BinPredictionSetting, BinningSetting, MechanismSetting, PrivacySetting, Sections,
+    AuditedLinearMechanism, BinPredictionSetting, BinningSetting, CellSections, MechanismSetting, PrivacySetting,
     require_linear_mechanism,
 };
 use dpgp_number::Count;
@@ -75,10 +75,10 @@ fn measure_cell(
     folds: &[RegressionFold<'_>],
     caveats: &[(Caveat, bool)],
 ) -> Result<CellMeasurements, TaskError> {
-    let target = TargetGuarantee::from_privacy_unit(cell, &job.setting.data)?;
+    let target = OneTargetGuarantee::from_privacy_unit(cell, &job.setting.data)?;
     let scores = folds
         .iter()
-        .map(|fold| Ok(FoldScore { rmse: fold.rmse(target.noise_scale())?, constant: fold.constant }))
+        .map(|fold| Ok(FoldScore { rmse: fold.mean_rmse_with_noise(target.noise_scale())?, constant: fold.constant }))
         .collect::<Result<Vec<FoldScore>, TaskError>>()?;
     let jitter = largest_or_nan(folds.iter().map(|fold| fold.map.jitter()));
     Ok(certify_worst_fold(job, target, folds, caveats)?.evaluate_repeated_metrics(
@@ -91,7 +91,7 @@ fn measure_cell(
 /// The guarantee of the worst fold: each is a release of its own.
 fn certify_worst_fold(
     job: &ReplicateJob<'_>,
-    target: TargetGuarantee,
+    target: OneTargetGuarantee,
     folds: &[RegressionFold<'_>],
     caveats: &[(Caveat, bool)],
 ) -> Result<AuditableCertificate, TaskError> {
@@ -149,37 +149,37 @@ impl RegressionFold<'_> {
 
     /// Mean over draws of the root mean squared error with noise of this scale; without draws the root of its expected
     /// square.
-    fn rmse(&self, scale: f64) -> Result<f64, TaskError> {
+    fn mean_rmse_with_noise(&self, noise_scale: f64) -> Result<f64, TaskError> {
         let tests = self.truth.len() as f64;
-        if scale == 0.0 {
+        if noise_scale == 0.0 {
             return Ok((self.errors(self.map.columns()).norm_squared() / tests).sqrt());
         }
         if let Some(averaged) = &self.averaged {
-            return self.averaged_rmse(averaged, scale);
+            return self.averaged_rmse(averaged, noise_scale);
         }
-        let noise = self.noise(scale)?;
+        let noise = self.noise(noise_scale)?;
         // The rank rule may drop directions, and the least risk has a map of its own.
         let released = self.errors(&noise.released_columns(&self.map));
         let draws = self.fit.task.draws.get();
         if draws == 0 {
-            let squares = released.norm_squared() + scale * scale * noise.map.norm_squared();
+            let squares = released.norm_squared() + noise_scale * noise_scale * noise.map.norm_squared();
             return Ok((squares / tests).sqrt());
         }
         let mut stream = self.fit.job.streams.block_stream(&format!("noise {}", self.purpose));
         let drawn = &noise.map * normal_matrix(noise.map.ncols(), draws, &mut stream);
-        let sum: f64 = drawn.column_iter().map(|noise| noisy_rmse(&released, noise, scale)).sum();
+        let sum: f64 = drawn.column_iter().map(|noise| noisy_rmse(&released, noise, noise_scale)).sum();
         Ok(sum / draws as f64)
     }
 }
 
 impl RegressionFold<'_> {
     /// The same where predictions average over hyperparameters, which the release weighs.
-    fn averaged_rmse(&self, averaged: &ModelAveragedReleases, scale: f64) -> Result<f64, TaskError> {
+    fn averaged_rmse(&self, averaged: &ModelAveragedReleases, noise_scale: f64) -> Result<f64, TaskError> {
         let draws = self.fit.task.draws.get();
         let mut stream = self.fit.job.streams.block_stream(&format!("noise {}", self.purpose));
         let mut sum = 0.0;
         for _ in 0..draws {
-            let predicted = averaged.draw_prediction(scale / self.fit.scale, &self.sums, &mut stream)?;
+            let predicted = averaged.draw_prediction(noise_scale / self.fit.scale, &self.sums, &mut stream)?;
             sum += predicted.latent.rmse(self.truth.as_slice()) * self.fit.scale;
         }
         Ok(sum / draws as f64)
@@ -228,9 +228,9 @@ impl FoldFitter<'_> {
     fn cell_noise_scales(&self) -> Result<Vec<f64>, TaskError> {
         let cells = self.job.cells.iter();
         cells
-            .map(
-                |cell| Ok(TargetGuarantee::from_privacy_unit(cell, &self.job.setting.data)?.noise_scale() / self.scale),
-            )
+            .map(|cell| {
+                Ok(OneTargetGuarantee::from_privacy_unit(cell, &self.job.setting.data)?.noise_scale() / self.scale)
+            })
             .collect()
     }
 
@@ -284,12 +284,12 @@ struct BinningSharedState<'a> {
 
 impl BinningSharedState<'_> {
     fn measure_cell(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
-        let target = TargetGuarantee::from_privacy(cell)?;
+        let target = OneTargetGuarantee::from_privacy(cell)?;
         let noise = BinNoise { target, statistic: self.setting.statistic, law: self.setting.noise, scale: self.scale };
         let draws = if target.is_private() { self.task.draws.get() } else { 1 };
         let mut scores = Vec::with_capacity(self.folds.len());
         for fold in &self.folds {
-            let rmse = fold.rmse(self.setting, noise.sd(), draws, job.streams)? * self.scale;
+            let rmse = fold.mean_rmse_with_noise(self.setting, noise.sd(), draws, job.streams)? * self.scale;
             scores.push(FoldScore { rmse, constant: fold.constant * self.scale * self.scale });
         }
         let released: Vec<&BinStatistics> = self.folds.iter().map(|fold| &fold.binned).collect();
@@ -322,7 +322,7 @@ impl BinnedFold {
     }
 
     /// The mean over draws of the root mean squared error.
-    fn rmse(
+    fn mean_rmse_with_noise(
         &self,
         setting: &BinningSetting,
         noise: f64,
@@ -388,7 +388,7 @@ impl ScoredTargetsSetting {
 }
 
 impl TaskRequirements for RegressionTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         setting.regression_model("task.regression")?;
         setting.data.check_split("task.regression.split", self.split)?;
         let Some(binning) = setting.privacy.mechanism.downcast::<BinningSetting>() else {
@@ -489,7 +489,7 @@ mod tests {
         let (fold, setting) = fold(BinPredictionSetting::Offset {});
         let offset = fold.binned.values.iter().sum::<f64>() / fold.binned.values.len() as f64;
         let error = (fold.truth.map(|y| y - offset).norm_squared() / fold.truth.len() as f64).sqrt();
-        assert!((fold.rmse(&setting, 0.0, 1, &streams).unwrap() / error - 1.0).abs() < 1e-12);
+        assert!((fold.mean_rmse_with_noise(&setting, 0.0, 1, &streams).unwrap() / error - 1.0).abs() < 1e-12);
     }
 
     /// The integral kernel finds the curve that the means of its bins blur.
@@ -500,7 +500,7 @@ mod tests {
             [BinPredictionSetting::Bin {}, BinPredictionSetting::Integral { fitted: Count::literal::<5>() }].map(
                 |estimate| {
                     let (fold, setting) = fold(estimate);
-                    fold.rmse(&setting, 0.0, 1, &streams).unwrap()
+                    fold.mean_rmse_with_noise(&setting, 0.0, 1, &streams).unwrap()
                 },
             );
         assert!(integral < 0.25 * bins, "{integral} {bins}");

@@ -14,7 +14,7 @@ use crate::{
 };
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::{Cholesky, thin_svd};
-use dpgp_mechanisms::{Sections, cloaking_setting};
+use dpgp_mechanisms::{CellSections, cloaking_setting};
 use dpgp_number::{Count, normal_pdf};
 use dpgp_spec::setting::rules::{check_dimension, check_grid};
 use dpgp_spec::setting::{CheckResult, RangeSetting};
@@ -139,7 +139,7 @@ pub struct TutorialTask {
 }
 
 impl TaskRequirements for TutorialTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         setting.regression_model("task.tutorial")?;
         check_dimension("data.inputs", 1, setting.data.dimensions())?;
         check_grid("task.tutorial.grid", &[self.grid], 1)?;

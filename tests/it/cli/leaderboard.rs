@@ -346,9 +346,14 @@ fn methods_of_the_user_are_ranked_with_ours() {
         ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "must have rmse for a method that is not in"),
         ("method,epsilon,metric,value\ntargets-risk,1,rmse,0.5\n", &best, "must have rmse for a method that is not in"),
         (
-            "method,epsilon,metric,value\nforest,7,rmse,0.5\n",
+            "method,epsilon,metric,value\nforest,3,rmse,0.5\n",
             &best,
             "no row belongs to a shown ranking, at epsilon = 1",
+        ),
+        (
+            "method,epsilon,metric,value\nforest,1,rmse,0.5\nforest,7,rmse,0.5\n",
+            &best,
+            "ranks no methods at epsilon = 7; its values of epsilon are",
         ),
         ("method,metric,value\nforest,rmse,0.5\n", &best, "has no column epsilon"),
         (rows, &["show", "--best", "--with", "mine.csv"], "--with needs the name of one experiment"),

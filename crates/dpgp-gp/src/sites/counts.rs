@@ -238,7 +238,7 @@ impl CountObjective {
         let counts = project_onto_simplex(from, self.total);
         let mut positive: Vec<bool> = counts.iter().map(|count| *count > 0.0).collect();
         for _ in 0..SETS {
-            let Some(stationary) = self.minimise_on_support(&positive) else { break };
+            let Some(stationary) = self.minimise_on_active_set(&positive) else { break };
             let next = stationary.improve_support(self, &positive);
             if next == positive {
                 return stationary.counts;
@@ -255,7 +255,7 @@ impl CountObjective {
     }
 
     /// The minimum among the counts that are zero outside a set, whatever their sign: `H_FF p_F = h_F + slope 1`, `sum p = n`.
-    fn minimise_on_support(&self, positive: &[bool]) -> Option<SupportMinimum> {
+    fn minimise_on_active_set(&self, positive: &[bool]) -> Option<ActiveSetMinimum> {
         let places: Vec<usize> = (0..positive.len()).filter(|place| positive[*place]).collect();
         let pulls = self.pulls.select_rows(&places);
         let within = gram(&self.whitened.select_columns(&places)) + DMatrix::from_diagonal(&pulls);
@@ -268,7 +268,7 @@ impl CountObjective {
         for (row, place) in places.into_iter().enumerate() {
             counts[place] = solved[(row, 0)] + slope * solved[(row, 1)];
         }
-        Some(SupportMinimum { counts, slope })
+        Some(ActiveSetMinimum { counts, slope })
     }
 
     /// The minimum, by accelerated projected gradients from counts that are feasible. Source: Beck and Teboulle 2009; it starts again
@@ -292,14 +292,14 @@ impl CountObjective {
     }
 }
 
-/// Result of [`CountObjective::minimise_on_support`].
-struct SupportMinimum {
+/// Result of [`CountObjective::minimise_on_active_set`].
+struct ActiveSetMinimum {
     counts: DVector<f64>,
     /// That of the misfit along each of the counts in the set.
     slope: f64,
 }
 
-impl SupportMinimum {
+impl ActiveSetMinimum {
     /// The set without its negative counts, and with the others along which the misfit falls faster than within it.
     fn improve_support(&self, misfit: &CountObjective, positive: &[bool]) -> Vec<bool> {
         let slopes = misfit.gradient(&self.counts);

@@ -23,7 +23,7 @@ fn correlations() -> ExponentiatedQuadratic {
     ExponentiatedQuadratic::isotropic(1.0, 0.4)
 }
 
-pub(super) fn features() -> SiteFeatures {
+pub(super) fn example_site_features() -> SiteFeatures {
     SiteFeatures {
         sites: DMatrix::from_column_slice(3, 1, &[0.2, 0.5, 0.8]),
         shares: DVector::from_element(3, 1.0 / 3.0),
@@ -34,7 +34,7 @@ pub(super) fn features() -> SiteFeatures {
     }
 }
 
-pub(super) fn counts() -> SiteCounts {
+pub(super) fn example_site_counts() -> SiteCounts {
     let covariance = DMatrix::from_row_slice(3, 3, &[0.5, -0.2, -0.3, -0.2, 0.3, -0.1, -0.3, -0.1, 0.4]);
     SiteCounts {
         mean: DVector::from_column_slice(&[4.0, 1.0, 5.0]),
@@ -45,7 +45,7 @@ pub(super) fn counts() -> SiteCounts {
     }
 }
 
-pub(super) fn released() -> NoisyFeatureSums {
+pub(super) fn example_noisy_sums() -> NoisyFeatureSums {
     let sums = FeatureSums {
         rows: ROWS,
         weighted: DVector::from_column_slice(&[3.0, -1.0]),
@@ -92,7 +92,7 @@ struct DenseMember {
 
 impl DenseMixture {
     fn new() -> Self {
-        let (features, counts) = (features(), counts());
+        let (features, counts) = (example_site_features(), example_site_counts());
         let correlations = correlations().matrix(&features.sites, &features.sites);
         let prior = correlations.map(|c| VARIANCE * c + BIAS);
         let map = features.weighted.transpose() * DMatrix::from_diagonal(&counts.mean);
@@ -110,7 +110,7 @@ impl DenseMixture {
     }
 
     fn member(&self, ValueWithPrior { value: noise, log_prior }: ValueWithPrior, second: &DMatrix<f64>) -> DenseMember {
-        let (released, n) = (released(), ROWS as f64);
+        let (released, n) = (example_noisy_sums(), ROWS as f64);
         let b = &released.sums.weighted;
         let covariance = self.of_sums(noise)
             + self.error(&self.counts.covariance, second)
@@ -144,7 +144,7 @@ impl DenseMixture {
 
     /// The covariance of b with f at some inputs (m x t).
     fn with(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
-        &self.map * correlations().matrix(&features().sites, inputs).map(|c| VARIANCE * c + BIAS)
+        &self.map * correlations().matrix(&example_site_features().sites, inputs).map(|c| VARIANCE * c + BIAS)
     }
 }
 
@@ -172,14 +172,20 @@ fn the_mixture_is_that_of_its_formulas() {
         second = second_of(&members);
         members = dense.members(&second);
     }
-    let found = fit_site_mixture(&features(), &released(), &InputPosterior::Counts(counts()), &grid()).unwrap();
+    let found = fit_site_mixture(
+        &example_site_features(),
+        &example_noisy_sums(),
+        &InputPosterior::Counts(example_site_counts()),
+        &grid(),
+    )
+    .unwrap();
     let expected = weights(&members);
     assert!(expected.iter().all(|weight| *weight > 0.05), "both count: {expected:?}");
     assert_close(found.weights(), &expected, "weights");
     assert_close(&found.log_evidences(), &[0, 1].map(|i| members[i].log_evidence), "evidences");
 
     let inputs = DMatrix::from_column_slice(3, 1, &[0.1, 0.5, 0.95]);
-    let (cross, b) = (dense.with(&inputs), released().sums.weighted);
+    let (cross, b) = (dense.with(&inputs), example_noisy_sums().sums.weighted);
     let unresolved = dense.error(&dense.counts.unresolved, &second);
     let (mut means, mut without, mut squares) = (vec![0.0; 3], vec![0.0; 3], vec![0.0; 3]);
     for (member, weight) in members.iter().zip(expected) {
@@ -196,7 +202,10 @@ fn the_mixture_is_that_of_its_formulas() {
     assert_close(found.variance_without_noise(&inputs).unwrap().as_slice(), &without, "variances without noise");
     let variances: Vec<f64> = squares.iter().zip(&means).map(|(square, mean)| square - mean * mean).collect();
     let predicted = found.predict(&inputs);
-    assert_eq!(predicted, found.predict_from_kernel_matrices(&grid().kernel_matrices(&features().sites, &inputs)));
+    assert_eq!(
+        predicted,
+        found.predict_from_kernel_matrices(&grid().kernel_matrices(&example_site_features().sites, &inputs))
+    );
     assert_close(predicted.function.mean().as_slice(), &means, "predicted means");
     assert_close(predicted.function.variance().as_slice(), &variances, "predicted variances");
     let noise = expected[0] * NOISES[0].value + expected[1] * NOISES[1].value;

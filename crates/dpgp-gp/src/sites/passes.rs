@@ -257,7 +257,7 @@ fn lagrange_basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::InputPosterior;
-    use super::super::dense::{counts, features, released};
+    use super::super::dense::{example_noisy_sums, example_site_counts, example_site_features};
     use super::*;
 
     /// At 2 the polynomials of the nodes 0, 1 and 3 are -1/3, 1 and 1/3; at a node they are 0 and 1.
@@ -283,7 +283,8 @@ mod tests {
 
     /// Nodes at 0, 1 and 3 whose evidence of sums is the square of their place, with an energy of 2 and a variance of 1/2.
     fn with_curve(test: fn(&NoiseVariancePosterior<'_>)) {
-        let (features, released, inputs) = (features(), released(), InputPosterior::Counts(counts()));
+        let (features, released, inputs) =
+            (example_site_features(), example_noisy_sums(), InputPosterior::Counts(example_site_counts()));
         let seen = ReleasedInformation::new(&features, &released, &inputs, 0.25);
         test(&NoiseVariancePosterior { seen: &seen, nodes: [0.0, 1.0, 3.0].map(node).to_vec(), steps: 5 });
     }

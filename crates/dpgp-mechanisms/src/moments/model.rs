@@ -10,7 +10,7 @@ use super::{
     NestedCellsDesign, NestedCellsNoise, ReleasedFourierMoments, ReleasedMoments,
 };
 use crate::public_targets::public_target_scaling;
-use crate::{MechanismError, PrivacySetting, Sections};
+use crate::{CellSections, MechanismError, PrivacySetting};
 use dpgp_accounting::{
     Caveat, Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, PrivacyUnit, ReleaseKind,
 };
@@ -121,7 +121,7 @@ struct DesignedNoise {
 
 impl MomentsModel {
     /// The model of a cell; none if it has another mechanism, no model, or targets without public bounds.
-    pub fn new(setting: &Sections) -> Option<Self> {
+    pub fn new(setting: &CellSections) -> Option<Self> {
         let moments = setting.privacy.mechanism.downcast::<MomentsSetting>()?;
         let model = setting.model.as_deref()?.clone();
         Self::from_parts(moments.clone(), model, &setting.normalise, &setting.data)
@@ -459,7 +459,7 @@ pub fn reference_model_for_moments(
 
 /// Checks what a task at a path needs of a spec: a model with noise and a stationary kernel, a box, a number of rows, and no keys
 /// that are for noisy sums.
-pub fn check_moments(path: &str, moments: &MomentsSetting, without_sums: bool, setting: &Sections) -> CheckResult {
+pub fn check_moments(path: &str, moments: &MomentsSetting, without_sums: bool, setting: &CellSections) -> CheckResult {
     if !without_sums {
         let why = "noisy moments do not use inducing inputs or a posterior rule; remove them";
         return fail(path, SpecProblem::Shape(why.to_owned()));
@@ -488,7 +488,7 @@ pub fn check_waves_only(path: &str, moments: &MomentsSetting) -> CheckResult {
 const MOST_PAIRS: usize = 16;
 
 /// Fails unless the kernel is one that moments are designed for.
-pub fn check_stationary_kernel(setting: &Sections) -> CheckResult {
+pub fn check_stationary_kernel(setting: &CellSections) -> CheckResult {
     let Some(model) = setting.model.as_deref() else { return Ok(()) };
     let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.dimensions()]) {
         None => "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`",

@@ -22,10 +22,21 @@ pub use neighbours::ReplacedCell;
 pub use program_runs::{NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts};
 pub use situations::{AddedFilter, NeighbourRunSituation, edge_case_neighbours, situations};
 
+use std::num::NonZeroUsize;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use dpgp_claim_audit::AuditVerdict;
+
+/// How an attack on the release path draws.
+#[derive(Debug, Clone, Copy)]
+pub struct AttackDraws {
+    /// The seed of the noise that a data set and its neighbour share.
+    pub seed: u64,
+    /// The number of releases of each of two neighbours. None: as many as give about a million numbers, from 100 to 1000.
+    pub releases: Option<NonZeroUsize>,
+}
 
 /// One check of the release path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -7,8 +7,9 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
+use super::AttackDraws;
 use super::neighbours::evenly_spaced_rows;
-use super::releases::{NeighbourOutputs, release_count};
+use super::releases::NeighbourOutputs;
 use super::{EmpiricalNoiseMetric, EndToEndCheck};
 use crate::certificate_file::has_averaged_hyperparameters;
 use crate::draw::ReleaseGuarantee;
@@ -53,8 +54,9 @@ impl PredictionRequest<'_> {
         &self,
         project: &Project,
         progress: &dyn Progress,
-        seed: u64,
+        draws: AttackDraws,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+        let seed = draws.seed;
         let release = self.prepare_release(self.sample())?;
         let mut checks = self.caveat_checks(&release, project, progress);
         let before = release.draw(&mut Pcg64::seed_from_u64(seed))?;
@@ -76,7 +78,7 @@ impl PredictionRequest<'_> {
                 checks.push(self.check_distances(&release, &neighbours, seed)?);
             }
         }
-        checks.extend(self.attack_furthest_neighbour(&release, &neighbours)?);
+        checks.extend(self.attack_furthest_neighbour(&release, &neighbours, draws)?);
         Ok(checks)
     }
 
@@ -145,23 +147,24 @@ impl PredictionRequest<'_> {
         &self,
         release: &PreparedRelease,
         neighbours: &[NeighbourRelease],
+        draws: AttackDraws,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
         let furthest = neighbours.iter().max_by(|one, other| one.difference.norm().total_cmp(&other.difference.norm()));
         let Some((furthest, claim)) = furthest.zip(release.certificate.guarantee) else {
             return Ok(Vec::new());
         };
-        let outputs = [self.sample_outputs(release)?, self.sample_outputs(&furthest.release)?];
+        let outputs = [self.sample_outputs(release, draws)?, self.sample_outputs(&furthest.release, draws)?];
         let exact = release.noiseless_predictions().zip(furthest.release.noiseless_predictions());
         let exact = exact.map(|(one, other)| [one, other]);
         Ok(NeighbourOutputs { outputs, exact, stated: None }.check_claim(claim))
     }
 
     /// Releases with noise of the operating system, read from their files.
-    fn sample_outputs(&self, release: &PreparedRelease) -> Result<MechanismOutputs, ReleaseError> {
+    fn sample_outputs(&self, release: &PreparedRelease, draws: AttackDraws) -> Result<MechanismOutputs, ReleaseError> {
         let hides_inputs = matches!(release.certificate.neighbours, Some(Neighbours::OneRecord(_)));
         let names = NOISY[usize::from(hides_inputs || has_averaged_hyperparameters(self.setting()))];
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
-        while made < release_count(width) {
+        while made < draws.release_count(width) {
             let charged = self.uncharged_release(release.clone())?.charge(None, &self.release_spec(), None)?.draw()?;
             let read = read_csv_numbers(&charged.csv()?, names)?;
             (width, made) = (read.len(), made + 1);
@@ -217,35 +220,30 @@ fn float_bits(numbers: &[f64]) -> Vec<u64> {
 const TOLERANCE: f64 = 1e-6;
 
 impl<M: SumsModel> PlannedSumsRelease<'_, M> {
-    /// Attacks a release of the rows of these files: records are replaced by extremes, and what would be written is
-    /// compared. The noise that hides the difference is that which the file states.
+    /// Attacks a release of the rows of these files with the privacy that the spec states: records are replaced by
+    /// extremes, and what would be written is compared. The noise that hides the difference is that which the file states.
     ///
     /// # Errors
     /// [`ReleaseError`] if rows cannot be read, or their release fails.
-    pub fn attack(
-        &self,
-        files: &[PathBuf],
-        privacy: &PrivacySetting,
-        seed: u64,
-    ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
-        self.without_postprocessing().run_attack(files, privacy, seed)
+    pub fn attack(&self, files: &[PathBuf], draws: AttackDraws) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+        self.without_postprocessing().run_attack(files, &self.resolve_privacy_setting(None)?, draws)
     }
 
     fn run_attack(
         &self,
         files: &[PathBuf],
         privacy: &PrivacySetting,
-        seed: u64,
+        draws: AttackDraws,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
         let held = read_all_rows(files, &self.setting().data)?;
         if held.rows() == 0 {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
         }
-        let before = self.simulate_release(&held, privacy, seed)?;
+        let before = self.simulate_release(&held, privacy, draws.seed)?;
         let (mut largest, mut pairs, mut same, mut furthest) = (-1.0f64, 0, true, None);
         for row in evenly_spaced_rows(held.rows()) {
             for neighbour in self.neighbours_of_row(&held, row) {
-                let after = match self.simulate_release(&neighbour, privacy, seed) {
+                let after = match self.simulate_release(&neighbour, privacy, draws.seed) {
                     Ok(after) => after,
                     Err(error) => return Ok(vec![EndToEndCheck::from_failure(&error)]),
                 };
@@ -263,7 +261,8 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         ];
         if let Some((furthest, claim)) = furthest.zip(before.claim) {
             let stated = before.numbers.clone();
-            let outputs = [self.sample_outputs(&before.sums, privacy)?, self.sample_outputs(&furthest, privacy)?];
+            let outputs =
+                [self.sample_outputs(&before.sums, privacy, draws)?, self.sample_outputs(&furthest, privacy, draws)?];
             let exact =
                 [self.model().exact_numbers(privacy, &before.sums)?, self.model().exact_numbers(privacy, &furthest)?];
             let releases = NeighbourOutputs { outputs, exact: Some(exact), stated: Some(stated) };
@@ -314,9 +313,14 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     }
 
     /// Releases with noise of the operating system, read from their files.
-    fn sample_outputs(&self, sums: &SumsOf<M>, privacy: &PrivacySetting) -> Result<MechanismOutputs, ReleaseError> {
+    fn sample_outputs(
+        &self,
+        sums: &SumsOf<M>,
+        privacy: &PrivacySetting,
+        draws: AttackDraws,
+    ) -> Result<MechanismOutputs, ReleaseError> {
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
-        while made < release_count(width) {
+        while made < draws.release_count(width) {
             let charged =
                 self.uncharged_release(sums, privacy)?.charge(None, &self.release_spec(privacy), None)?.draw()?;
             // The very digits of the file.

@@ -1,8 +1,9 @@
 //! Releases of two neighbours as readers see them, and the dataset that their last bits rule out.
 
 use std::cmp::Ordering;
+use std::num::NonZeroUsize;
 
-use super::EndToEndCheck;
+use super::{AttackDraws, EndToEndCheck};
 use crate::sums_model::NoisyNumber;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{MechanismOutputs, Trials, attack, provable_epsilon};
@@ -27,9 +28,11 @@ pub(super) struct NeighbourOutputs {
     pub stated: Option<Vec<NoisyNumber>>,
 }
 
-/// How many releases of so many numbers are made.
-pub(super) fn release_count(numbers: usize) -> usize {
-    (NUMBERS / numbers.max(1)).clamp(LEAST, MOST)
+impl AttackDraws {
+    /// The number of releases, if each has so many numbers.
+    pub(super) fn release_count(&self, numbers: usize) -> usize {
+        self.releases.map_or_else(|| (NUMBERS / numbers.max(1)).clamp(LEAST, MOST), NonZeroUsize::get)
+    }
 }
 
 impl NeighbourOutputs {
@@ -234,8 +237,9 @@ mod tests {
     #[test]
     fn a_million_numbers_are_drawn_within_limits() {
         for (numbers, expected) in [(0, 1000), (1, 1000), (1000, 1000), (5000, 200), (10_000, 100), (99_999, 100)] {
-            assert_eq!(release_count(numbers), expected, "{numbers}");
+            assert_eq!(AttackDraws { seed: 1, releases: None }.release_count(numbers), expected, "{numbers}");
         }
+        assert_eq!(AttackDraws { seed: 1, releases: NonZeroUsize::new(7) }.release_count(10_000), 7);
     }
 
     /// Noise of two signs by turns, whose square is this share of what is stated for each number, on 200 releases of

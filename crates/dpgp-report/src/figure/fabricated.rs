@@ -59,7 +59,7 @@ pub fn drawn(name: &str, report: &Report<'_>) -> String {
 }
 
 /// A frame from its name and the names of its columns, and its rows.
-pub fn frame<const N: usize>(words: &str, rows: &[[f64; N]]) -> FigureTable {
+pub fn example_table<const N: usize>(words: &str, rows: &[[f64; N]]) -> FigureTable {
     let mut words = words.split_whitespace();
     let frame = FigureTable::new(words.next().unwrap());
     let columns = words.enumerate();

@@ -208,8 +208,8 @@ struct PrintedComparison {
     z: Option<f64>,
 }
 
-/// A sentence with the number of printed values that agree, their distance from ours, and the number of claims that
-/// hold. None if nothing is printed or claimed. Exact zeros show little and are counted apart.
+/// A sentence with the number of printed numbers that agree, their distance from ours, and the number of claims that
+/// hold. None if nothing is printed or claimed. Exact zeros show little, so the sentence says how many there are.
 pub fn agreement_summary(report: &Report<'_>) -> Option<String> {
     let rows = report.rows.iter().filter_map(|row| {
         let judged = row.published.as_ref()?;
@@ -240,12 +240,11 @@ impl CommittedResults {
 }
 
 fn sentence(rows: &[PrintedComparison], outcomes: ClaimOutcomeCounts) -> Option<String> {
-    let (zeros, others): (Vec<&PrintedComparison>, Vec<&PrintedComparison>) =
-        rows.iter().partition(|one| one.published == 0.0);
-    let verdicts = VerdictCounts::count(others.iter().map(|one| one.verdict.name()));
-    let ratio = format_range("ours / print", others.iter().filter_map(|one| one.ratio));
-    let z = format_range("z", others.iter().filter_map(|one| one.z));
-    let parts = [verdict_counts_text(verdicts), ratio, z, printed_zeros(&zeros), outcome_counts_text(outcomes)];
+    let verdicts = VerdictCounts::count(rows.iter().map(|one| one.verdict.name()));
+    let others = || rows.iter().filter(|one| one.published != 0.0);
+    let ratio = format_range("ours / print", others().filter_map(|one| one.ratio));
+    let z = format_range("z", others().filter_map(|one| one.z));
+    let parts = [verdict_counts_text(verdicts, rows), ratio, z, outcome_counts_text(outcomes)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -261,22 +260,19 @@ fn format_range(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String
     }
 }
 
-fn printed_zeros(zeros: &[&PrintedComparison]) -> Option<String> {
-    let agree = zeros.iter().filter(|one| one.verdict == NumberVerdict::Agrees).count();
-    (!zeros.is_empty()).then(|| format!("separately, {agree} of {} printed zeros agree", zeros.len()))
-}
-
-fn verdict_counts_text(counts: VerdictCounts) -> Option<String> {
+fn verdict_counts_text(counts: VerdictCounts, rows: &[PrintedComparison]) -> Option<String> {
     let VerdictCounts { agrees, differs, inconclusive, not_judged, fitted, stand_in } = counts;
+    let zeros = rows.iter().filter(|one| one.published == 0.0 && one.verdict == NumberVerdict::Agrees).count();
+    let zeros = if zeros == 0 { String::new() } else { format!(" ({zeros} of them zeros)") };
     let others = [
         (differs, if differs == 1 { "differs" } else { "differ" }),
-        (inconclusive, "inconclusive"),
+        (inconclusive, "inconclusive (inside a 95 % interval too wide to tell)"),
         (not_judged, "not judged"),
         (fitted, "fitted"),
         (stand_in, "on other data"),
     ];
     let total = counts.total();
-    (total > 0).then(|| format!("{agrees} of {total} printed values agree{}", list_positive_counts(&others)))
+    (total > 0).then(|| format!("{agrees} of {total} printed numbers agree{zeros}{}", list_positive_counts(&others)))
 }
 
 fn outcome_counts_text(counts: ClaimOutcomeCounts) -> Option<String> {
@@ -455,25 +451,27 @@ mod closing_tests {
         ];
         let rows: Vec<PrintedComparison> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
         let outcomes = ClaimOutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
-        let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 on other data; \
+        let said = "1 of 7 printed numbers agree, 2 differ, \
+                    1 inconclusive (inside a 95 % interval too wide to tell), \
+                    1 not judged, 1 fitted, 1 on other data; \
                     ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 on other data";
         assert_eq!(sentence(&rows, outcomes).unwrap(), said);
         let one = [beside(NumberVerdict::Differs, 4.0, 2.0, Some(-3.25))];
         let failed = ClaimOutcomeCounts { fails: 1, ..ClaimOutcomeCounts::default() };
         assert_eq!(
             sentence(&one, failed).unwrap(),
-            "0 of 1 printed values agree, 1 differs; ours / print 0.50; z -3.25; 0 of 1 claims hold, 1 fails"
+            "0 of 1 printed numbers agree, 1 differs; ours / print 0.50; z -3.25; 0 of 1 claims hold, 1 fails"
         );
         assert_eq!(sentence(&[], ClaimOutcomeCounts::default()), None);
     }
 
-    /// Zeros are no values that agree, and have no ratio.
+    /// The sentence says how many of the numbers that agree are zeros, which have no ratio.
     #[test]
-    fn zeros_are_counted_apart() {
+    fn zeros_are_named() {
         let zeros = [NumberVerdict::Agrees, NumberVerdict::Agrees, NumberVerdict::Differs]
             .map(|one| beside(one, 0.0, 1e-30, None));
         let said = sentence(&zeros, ClaimOutcomeCounts::default()).unwrap();
-        assert_eq!(said, "separately, 2 of 3 printed zeros agree");
+        assert_eq!(said, "2 of 3 printed numbers agree (2 of them zeros), 1 differs");
     }
 }
 

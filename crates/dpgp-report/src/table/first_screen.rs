@@ -410,7 +410,8 @@ fn agreement_line(judged: &[ComparedNumber], whose: &str) -> Option<String> {
         (count(&[NumberVerdict::Agrees]), "agree ✓"),
         (count(&[NumberVerdict::Fitted]), "agree after fitting a setting ≈"),
         (count(&[NumberVerdict::Differs]), "differ by more than chance ✗"),
-        (count(&[NumberVerdict::Inconclusive, NumberVerdict::NotJudged]), "not judged ~"),
+        (count(&[NumberVerdict::Inconclusive]), "inconclusive ~"),
+        (count(&[NumberVerdict::NotJudged]), "not judged ~"),
         (count(&[NumberVerdict::StandIn]), "on other data ○"),
     ];
     let said = |(n, what): (usize, &str)| match (n, what.split_once(' ')) {

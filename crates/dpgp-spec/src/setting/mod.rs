@@ -16,4 +16,4 @@ pub use model::{
 pub use range::{BinRangeSetting, RangeSetting, SplitSetting, ThresholdSetting, check_bin_ranges};
 pub use rules::{CheckResult, SettingError, SpecProblem, fail};
 pub use source::{ImagesSetting, SourceSetting, SyntheticSetting, TripsSetting};
-pub use whole::{MechanismSection, PrivacySetting, Sections, SpecCellSetting, TargetChangeRelation};
+pub use whole::{CellSections, MechanismSection, PrivacySetting, SpecCellSetting, TargetChangeRelation};

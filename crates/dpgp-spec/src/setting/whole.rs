@@ -17,7 +17,7 @@ use dpgp_number::{Delta, Epsilon, Positive};
 
 /// The sections of a cell but its task; `M` is what the crates above know as mechanisms. Cells share the sections that no axis changes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sections<M> {
+pub struct CellSections<M> {
     /// Where the rows come from.
     pub data: Arc<DataSetting>,
     /// How targets are brought to the scale of the model.
@@ -29,24 +29,24 @@ pub struct Sections<M> {
 }
 
 /// Everything that determines a cell's numbers, seeds aside; `T` is what the rooms above measure. A task that asks for the
-/// other sections takes [`Sections`], so that it need not know all tasks.
+/// other sections takes [`CellSections`], so that it need not know all tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecCellSetting<T: TaskSection> {
     /// What is measured.
     pub task: Arc<T>,
     /// On what, with which model and guarantee.
-    pub sections: Sections<T::Mechanism>,
+    pub sections: CellSections<T::Mechanism>,
 }
 
 impl<T: TaskSection> Deref for SpecCellSetting<T> {
-    type Target = Sections<T::Mechanism>;
+    type Target = CellSections<T::Mechanism>;
 
     fn deref(&self) -> &Self::Target {
         &self.sections
     }
 }
 
-impl<M: MechanismSection> Sections<M> {
+impl<M: MechanismSection> CellSections<M> {
     /// Checks every section.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::sample::product_grid;
 use crate::summary::normal_matrix;
 use crate::{
     AuditableCertificate, AuditedMechanism, CellMeasurements, CountEstimates, DensityEstimate, DensityProcessSetting,
-    DensityTask, FigureTable, MeasurableTask, Predictions, ReplicateJob, Sample, TargetGuarantee, TaskError,
+    DensityTask, FigureTable, MeasurableTask, OneTargetGuarantee, Predictions, ReplicateJob, Sample, TaskError,
     build_count_axes,
 };
 use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, ReleaseKind};
@@ -349,7 +349,7 @@ impl<'a> PrivateDensity<'a> {
     }
 
     pub fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
-        let target = TargetGuarantee::from_privacy(cell)?;
+        let target = OneTargetGuarantee::from_privacy(cell)?;
         let block = self.block;
         let rmse = match target.is_private() {
             false => vec![block.rmse(&self.plain)],
@@ -368,7 +368,7 @@ impl<'a> PrivateDensity<'a> {
     }
 
     /// One record added or removed changes one density by one over the volume of its bin, whatever `change` says.
-    fn certify_release(&self, target: TargetGuarantee) -> Result<AuditableCertificate, TaskError> {
+    fn certify_release(&self, target: OneTargetGuarantee) -> Result<AuditableCertificate, TaskError> {
         let moved = 1.0 / self.block.smallest_bin_volume();
         let ratio = self.noise.ratio / (self.block.smallest_bin_volume() * target.change);
         let event = GaussianEvent {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{CellSetting, TaskRequirements, TaskSetting, build_count_axes};
 use dpgp_gp::kernel::{BinObservation, Bins};
 use dpgp_mechanisms::{
-    FunctionNoiseSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting, Sections,
+    CellSections, FunctionNoiseSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting,
 };
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
@@ -124,7 +124,7 @@ impl DensityTask {
     }
 
     /// The mechanism of a density must be that of its estimate.
-    fn check_mechanism(&self, setting: &Sections) -> CheckResult {
+    fn check_mechanism(&self, setting: &CellSections) -> CheckResult {
         let privacy = &setting.privacy;
         match (&self.estimate, privacy.mechanism.downcast::<HistogramSetting>()) {
             (DensityEstimate::Function { .. }, _) => match privacy.mechanism.downcast::<FunctionNoiseSetting>() {
@@ -166,7 +166,7 @@ impl DensityTask {
 }
 
 impl TaskRequirements for DensityTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let (path, inputs) = ("task.density", setting.data.dimensions());
         if matches!(self.estimate, DensityEstimate::Function { .. }) {
             setting.regression_model("task.density.estimate.function")?;

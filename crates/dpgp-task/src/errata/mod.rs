@@ -14,7 +14,7 @@ use crate::{AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob
 use dpgp_accounting::{Calibration, gaussian_delta};
 use dpgp_gp::polynomial_prediction_map;
 use dpgp_mechanisms::{
-    FoldPredictionMap, Sections, SseSensitivityRule, cloaking_setting, selection_probabilities, sse_sensitivity,
+    CellSections, FoldPredictionMap, SseSensitivityRule, cloaking_setting, selection_probabilities, sse_sensitivity,
 };
 use dpgp_spec::setting::CheckResult;
 use registry::{DESIGN, design_cloak};
@@ -90,7 +90,7 @@ impl ErrataTask {
 }
 
 impl TaskRequirements for ErrataTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         setting.privacy.check_unprotected("inf (the numbers are computed without privacy)")?;
         cloaking_setting(&setting.privacy).map(drop)
     }

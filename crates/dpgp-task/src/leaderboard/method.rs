@@ -19,8 +19,8 @@ use crate::selection::LengthscaleChoice;
 use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
 use crate::summary::{mean, normal_vector};
 use crate::{
-    AuditableCertificate, AuditedMechanism, LeaderboardTask, LengthscaleChoiceSetting, ReplicateJob, TargetGuarantee,
-    TaskError,
+    AuditableCertificate, AuditedMechanism, LeaderboardTask, LengthscaleChoiceSetting, OneTargetGuarantee,
+    ReplicateJob, TaskError,
 };
 use dpgp_accounting::{Certificate, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::PredictionMap;
@@ -105,13 +105,13 @@ impl MeanBaseline {
     }
 
     /// The guarantee, if the mean has noise.
-    fn target(&self, cell: &PrivacySetting) -> Result<Option<TargetGuarantee>, TaskError> {
-        let target = TargetGuarantee::from_privacy(cell)?;
+    fn target(&self, cell: &PrivacySetting) -> Result<Option<OneTargetGuarantee>, TaskError> {
+        let target = OneTargetGuarantee::from_privacy(cell)?;
         Ok(Some(target).filter(|target| target.is_private() && self.setting == BaselineSetting::Mean))
     }
 
     /// The standard deviation of the noise (units of the model): one target moves the mean by at most `change / n`.
-    fn noise_sd(&self, target: TargetGuarantee) -> f64 {
+    fn noise_sd(&self, target: OneTargetGuarantee) -> f64 {
         target.noise_scale() / self.scale / self.rows as f64
     }
 
@@ -187,7 +187,7 @@ impl BinnedRegression {
 
     fn noise(&self, cell: &PrivacySetting) -> Result<BinNoise, TaskError> {
         let Self { statistic, law, scale, .. } = *self;
-        Ok(BinNoise { target: TargetGuarantee::from_privacy(cell)?, statistic, law, scale })
+        Ok(BinNoise { target: OneTargetGuarantee::from_privacy(cell)?, statistic, law, scale })
     }
 }
 
@@ -247,12 +247,12 @@ impl SelectedLengthscaleRegression {
     }
 
     /// The guarantee that is left for the release.
-    fn release_guarantee(&self, cell: &PrivacySetting) -> Result<TargetGuarantee, TaskError> {
-        Ok(TargetGuarantee::from_privacy(cell)?.with_epsilon((1.0 - self.share) * cell.epsilon.get()))
+    fn release_guarantee(&self, cell: &PrivacySetting) -> Result<OneTargetGuarantee, TaskError> {
+        Ok(OneTargetGuarantee::from_privacy(cell)?.with_epsilon((1.0 - self.share) * cell.epsilon.get()))
     }
 
     /// The guarantee of the release, whatever was chosen.
-    fn worst_certificate(&self, rest: TargetGuarantee) -> Result<Certificate, TaskError> {
+    fn worst_certificate(&self, rest: OneTargetGuarantee) -> Result<Certificate, TaskError> {
         let mut worst: Option<Certificate> = None;
         for candidate in &self.candidates {
             let own = candidate.certificate(rest)?;
@@ -398,8 +398,11 @@ impl NoisyMeanRegression {
             context.job.inducing_placement(&rows.stream_name()),
         );
         let FittedPrediction { map, variance } = process.fit_prediction(&rows.test)?;
-        let cells =
-            context.job.cells.iter().map(|cell| Ok(TargetGuarantee::from_privacy(cell)?.noise_scale() / context.scale));
+        let cells = context
+            .job
+            .cells
+            .iter()
+            .map(|cell| Ok(OneTargetGuarantee::from_privacy(cell)?.noise_scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
@@ -418,7 +421,7 @@ impl NoisyMeanRegression {
     }
 
     /// One run for a guarantee.
-    pub fn release(&self, target: TargetGuarantee, stream: &mut Pcg64) -> Result<GaussianPrediction, TaskError> {
+    pub fn release(&self, target: OneTargetGuarantee, stream: &mut Pcg64) -> Result<GaussianPrediction, TaskError> {
         if !target.is_private() {
             return Ok(GaussianPrediction { mean: self.map.columns() * &self.sums, variance: self.variance.clone() });
         }
@@ -433,12 +436,12 @@ impl NoisyMeanRegression {
     }
 
     /// The certificate of such a run.
-    pub fn certificate(&self, target: TargetGuarantee) -> Result<Certificate, TaskError> {
+    pub fn certificate(&self, target: OneTargetGuarantee) -> Result<Certificate, TaskError> {
         Ok(self.noises.noise_at_scale(target.noise_scale() / self.scale)?.certificate(target, &[]))
     }
 
     /// Samples of such a run.
-    pub fn audited_mechanism(&self, target: TargetGuarantee) -> Result<AuditedMechanism, TaskError> {
+    pub fn audited_mechanism(&self, target: OneTargetGuarantee) -> Result<AuditedMechanism, TaskError> {
         Ok(self
             .noises
             .noise_at_scale(target.noise_scale() / self.scale)?
@@ -448,7 +451,7 @@ impl NoisyMeanRegression {
 
 impl PrivateRegression for NoisyMeanRegression {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
-        let target = TargetGuarantee::from_privacy(cell)?;
+        let target = OneTargetGuarantee::from_privacy(cell)?;
         if let Some(averaged) = self.averaged.as_ref().filter(|_| target.is_private()) {
             let targets = averaged.draw_prediction(target.noise_scale() / self.scale, &self.sums, stream)?.targets;
             return Ok(FoldPrediction::Targets { targets, level: MASS });
@@ -457,7 +460,7 @@ impl PrivateRegression for NoisyMeanRegression {
     }
 
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
-        let target = TargetGuarantee::from_privacy(cell)?;
+        let target = OneTargetGuarantee::from_privacy(cell)?;
         if !target.is_private() {
             return Ok(AuditableCertificate::without_claim());
         }

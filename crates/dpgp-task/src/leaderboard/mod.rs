@@ -22,7 +22,7 @@ use dpgp_accounting::Caveat;
 use dpgp_gp::PredictiveMixture;
 use dpgp_gp::variational::{GaussianPrediction, NoiseCorrection, Regularisation};
 use dpgp_mechanisms::{
-    BinningSetting, CloakingSetting, MomentsSetting, PrivacySetting, Sections, SseSensitivityRule, SummedValueKind,
+    BinningSetting, CellSections, CloakingSetting, MomentsSetting, PrivacySetting, SseSensitivityRule, SummedValueKind,
     SumsSetting, check_stationary_kernel, check_waves_only, cloaking_setting, require_linear_mechanism,
 };
 use dpgp_number::{Count, Epsilon, Positive, Probability};
@@ -145,7 +145,7 @@ impl LengthscaleChoiceSetting {
 }
 
 impl LengthscaleChoiceSetting {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let path = "task.leaderboard.choose";
         if self.lengthscales.is_empty() {
             return fail(&format!("{path}.lengthscales"), SpecProblem::Empty);
@@ -165,7 +165,7 @@ impl LengthscaleChoiceSetting {
 
 impl LeaderboardTask {
     /// A baseline takes the place of the mechanism, whose settings are then ignored.
-    fn check_baseline(&self, setting: &Sections) -> CheckResult {
+    fn check_baseline(&self, setting: &CellSections) -> CheckResult {
         if self.choose.is_some() {
             let why = "cannot be combined with `baseline`, which has no lengthscale";
             return fail("task.leaderboard.choose", SpecProblem::Shape(why.to_owned()));
@@ -175,7 +175,7 @@ impl LeaderboardTask {
 }
 
 impl LeaderboardTask {
-    fn check_posterior(&self, setting: &Sections) -> CheckResult {
+    fn check_posterior(&self, setting: &CellSections) -> CheckResult {
         let sums = setting.privacy.mechanism.downcast::<SumsSetting>().is_some() && self.baseline.is_none();
         if sums || self.posterior.is_noise_aware() {
             return Ok(());
@@ -184,7 +184,7 @@ impl LeaderboardTask {
         fail("task.leaderboard.posterior", SpecProblem::Shape(why.to_owned()))
     }
 
-    fn check_calibrate(&self, setting: &Sections) -> CheckResult {
+    fn check_calibrate(&self, setting: &CellSections) -> CheckResult {
         let moments = setting.privacy.mechanism.downcast::<MomentsSetting>().is_some();
         if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
             return Ok(());
@@ -195,7 +195,7 @@ impl LeaderboardTask {
 }
 
 impl TaskRequirements for LeaderboardTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         let path = "task.leaderboard";
         let inputs = setting.data.dimensions();
         setting.regression_model(path)?;

@@ -27,9 +27,9 @@ use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_v
 use crate::noise::NoiseDesigner;
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::mean;
-use crate::{RandomStreams, RunCache, Sample, TargetGuarantee, TaskError};
+use crate::{OneTargetGuarantee, RandomStreams, RunCache, Sample, TaskError};
 use dpgp_gp::{ModelAveragedPosterior, PredictionMap};
-use dpgp_mechanisms::Sections;
+use dpgp_mechanisms::CellSections;
 use dpgp_noise::{LatticeMap, LatticeRelease, TargetLattice};
 use dpgp_spec::setting::NormaliseSetting;
 
@@ -86,7 +86,7 @@ impl UnnoisedPredictions {
     /// [`TaskError`] without a model or public bounds, if a factorisation fails, or if the noise does not cover the
     /// targets.
     pub fn prepare_release(
-        setting: &Sections,
+        setting: &CellSections,
         sample: &Sample,
         points: &PredictionPoints,
         streams: &RandomStreams,
@@ -109,7 +109,7 @@ impl UnnoisedPredictions {
 
         // The size of the noise that the design is for: sigma, times the change of a target, times the rows of a
         // person. In units of the target, and divided by s in units of the model.
-        let guarantee = TargetGuarantee::from_privacy_unit(&setting.privacy, &setting.data)?;
+        let guarantee = OneTargetGuarantee::from_privacy_unit(&setting.privacy, &setting.data)?;
         let model_scale = guarantee.noise_scale() / normalised.scale;
 
         // The design: L and W, for noise multiplier 1 and change 1. Columns of W are meant to be no longer than 1, so

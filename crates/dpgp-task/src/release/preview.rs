@@ -8,15 +8,15 @@ use super::{PURPOSE, PredictionPoints};
 use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_variance};
 use crate::noise::NoiseDesigner;
 use crate::normalise::normalise;
-use crate::{RandomStreams, RunCache, TargetGuarantee, TaskError};
+use crate::{OneTargetGuarantee, RandomStreams, RunCache, TaskError};
 use dpgp_gp::kernel::Kernel;
-use dpgp_mechanisms::Sections;
+use dpgp_mechanisms::CellSections;
 use dpgp_number::Epsilon;
 
 /// The public data of a preview. It has no targets.
 pub struct PreviewInput<'a> {
     /// The setting of the release.
-    pub setting: &'a Sections,
+    pub setting: &'a CellSections,
     /// The inputs of the rows (n x d), which are public.
     pub inputs: &'a DMatrix<f64>,
     /// The points to predict at.
@@ -88,7 +88,7 @@ impl PreviewInput<'_> {
         let denoise = mechanism.denoises_releases();
         let weights = self.points.weights.as_deref();
         let designer = NoiseDesigner { mechanism, process: &process, test: points, map: &map, denoise, weights };
-        let target = TargetGuarantee::from_privacy_unit(&self.setting.privacy, &self.setting.data)?;
+        let target = OneTargetGuarantee::from_privacy_unit(&self.setting.privacy, &self.setting.data)?;
         let of_mean = squared_errors_of_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
         let mut expected = Vec::with_capacity(epsilons.len());
         for &epsilon in epsilons {

@@ -10,7 +10,8 @@ use crate::job::Memo;
 use crate::noise::cloaking_options;
 use crate::summary::normal_vector;
 use crate::{
-    AuditedMechanism, GpCandidate, ModelCandidate, NoiseScale, ReplicateJob, SelectionTask, TargetGuarantee, TaskError,
+    AuditedMechanism, GpCandidate, ModelCandidate, NoiseScale, OneTargetGuarantee, ReplicateJob, SelectionTask,
+    TaskError,
 };
 use dpgp_cloaking::{CloakingNoise, design_randomised_cloaking_noise};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
@@ -145,7 +146,7 @@ pub(crate) struct LengthscaleChoice {
 /// Budget of a choice, and the rest for the release after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ChoiceBudget {
-    rest: TargetGuarantee,
+    rest: OneTargetGuarantee,
     epsilon: f64,
 }
 
@@ -164,14 +165,14 @@ impl LengthscaleChoice {
     }
 
     /// The probability with which each is chosen with a budget, where the release after it has the guarantee of `rest`.
-    pub fn choice_probabilities(&self, rest: TargetGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
+    pub fn choice_probabilities(&self, rest: OneTargetGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
         let budget = ChoiceBudget { rest, epsilon };
         self.chances
             .get_or_compute(&budget, || Arc::new(self.candidate_selector().score_candidates(rest, epsilon).probability))
     }
 
     /// Evidence of the choice: its candidates.
-    pub fn audited_mechanism(&self, rest: TargetGuarantee, epsilon: f64) -> AuditedMechanism {
+    pub fn audited_mechanism(&self, rest: OneTargetGuarantee, epsilon: f64) -> AuditedMechanism {
         let judge = self.candidate_selector();
         judge.audited_mechanism(rest, epsilon, &judge.score_candidates(rest, epsilon))
     }

@@ -4,7 +4,7 @@
 use nalgebra::DMatrix;
 
 use super::fold::{CandidateFold, SelectionErrorFunction};
-use crate::{AuditedMechanism, SelectionTask, TargetGuarantee};
+use crate::{AuditedMechanism, OneTargetGuarantee, SelectionTask};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{FoldPredictionMap, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 use dpgp_number::{normal_cdf, normal_pdf};
@@ -41,7 +41,7 @@ pub(super) struct CandidateScores {
 impl CandidateSelector<'_> {
     /// Scores all candidates and computes the probability of each under the exponential mechanism with the budget `epsilon`. Their
     /// predictions have the noise that `target` asks for.
-    pub fn score_candidates(&self, target: TargetGuarantee, epsilon: f64) -> CandidateScores {
+    pub fn score_candidates(&self, target: OneTargetGuarantee, epsilon: f64) -> CandidateScores {
         let (noise, clip) = (self.noise_scale(target), self.clip(target));
         let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
         let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
@@ -68,7 +68,7 @@ impl CandidateSelector<'_> {
     /// Evidence of the choice: its candidates.
     pub fn audited_mechanism(
         &self,
-        target: TargetGuarantee,
+        target: OneTargetGuarantee,
         epsilon: f64,
         judged: &CandidateScores,
     ) -> AuditedMechanism {
@@ -85,17 +85,17 @@ impl CandidateSelector<'_> {
     }
 
     /// The most that a target changes, on the scale of the model.
-    fn change(&self, target: TargetGuarantee) -> f64 {
+    fn change(&self, target: OneTargetGuarantee) -> f64 {
         target.change / self.scale
     }
 
     /// Factor of the noise of each prediction.
-    fn noise_scale(&self, target: TargetGuarantee) -> f64 {
+    fn noise_scale(&self, target: OneTargetGuarantee) -> f64 {
         self.change(target) * target.sigma()
     }
 
     /// Bound that errors are clipped to.
-    fn clip(&self, target: TargetGuarantee) -> f64 {
+    fn clip(&self, target: OneTargetGuarantee) -> f64 {
         self.task.clip.map_or(f64::INFINITY, |clip| clip.get() * self.change(target))
     }
 

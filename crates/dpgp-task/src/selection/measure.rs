@@ -5,8 +5,8 @@ use super::judged::{CandidateScores, CandidateSelector, clipped_range};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::mean;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ModelCandidate, ReplicateJob, RowRangeSetting,
-    SelectionTask, TargetGuarantee, TaskError,
+    AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ModelCandidate, OneTargetGuarantee,
+    ReplicateJob, RowRangeSetting, SelectionTask, TaskError,
 };
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_linalg::largest_or_nan;
@@ -43,9 +43,9 @@ struct SelectionSharedState<'a> {
 
 impl SelectionSharedState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
-        let (target, task) = (TargetGuarantee::from_privacy(cell)?, self.judge.task);
+        let (target, task) = (OneTargetGuarantee::from_privacy(cell)?, self.judge.task);
         let judged = self.judge.score_candidates(target, task.epsilon.get());
-        let certified = self.certify_selection(target, &judged)?;
+        let certified = self.certify_selected_index(target, &judged)?;
         let names = task.all_candidates();
         let mut metrics = if task.summary { Vec::new() } else { candidate_metrics(&names, &judged) };
         if !task.summary {
@@ -92,9 +92,9 @@ impl SelectionSharedState<'_> {
     }
 
     /// The guarantee of the index alone: it has an epsilon of its own, whatever that of the cell.
-    fn certify_selection(
+    fn certify_selected_index(
         &self,
-        target: TargetGuarantee,
+        target: OneTargetGuarantee,
         judged: &CandidateScores,
     ) -> Result<AuditableCertificate, TaskError> {
         let SelectionTask { epsilon, sensitivity, .. } = *self.judge.task;

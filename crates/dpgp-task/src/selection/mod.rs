@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{FitSize, TaskRequirements};
-use dpgp_mechanisms::{Sections, SseSensitivityRule, cloaking_setting};
+use dpgp_mechanisms::{CellSections, SseSensitivityRule, cloaking_setting};
 use dpgp_number::{Count, Epsilon, Positive};
 use dpgp_spec::label;
 use dpgp_spec::setting::rules::{check_positive, check_range, fail};
@@ -241,7 +241,7 @@ impl SelectionTask {
 }
 
 impl TaskRequirements for SelectionTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         setting.data.check_split("task.selection.split", self.split)?;
         if let Some(rows) = self.rows {
             check_range("task.selection.rows.to", rows.to > rows.from, "greater than `from`", rows.to as f64)?;

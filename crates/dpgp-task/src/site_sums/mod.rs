@@ -19,7 +19,7 @@ use dpgp_gp::sites::{
 };
 use dpgp_gp::variational::GaussianBumpGrid;
 use dpgp_linalg::{LinalgError, largest_or_nan};
-use dpgp_mechanisms::{NoiseAxes, Sections, SummedValueKind, SumsSetting};
+use dpgp_mechanisms::{CellSections, NoiseAxes, SummedValueKind, SumsSetting};
 use dpgp_spec::setting::rules::check_range;
 use dpgp_spec::setting::{CheckResult, RangeSetting};
 
@@ -102,10 +102,10 @@ impl SitePosterior {
         let sites = CountingSites::grid_with_boundary(model.domain.len());
         let inputs = model.to_input_units(&sites.places);
         let features = SiteFeatures {
-            weighted: maps.weighted.features(&inputs),
-            plain: maps.plain.features(&inputs),
+            weighted: maps.weighted.features_along_noise_axes(&inputs),
+            plain: maps.plain.features_along_noise_axes(&inputs),
             between: Some(SiteInterpolationVariance::from_features(&sites, |places| {
-                maps.plain.features(&model.to_input_units(places))
+                maps.plain.features_along_noise_axes(&model.to_input_units(places))
             })),
             gram: None,
             shares: sites.shares,
@@ -151,7 +151,7 @@ pub struct NoisyFeatureMaps {
 
 impl NoisyFeatureMap {
     /// The features (n x k) at inputs (n x d), along the axes of the noise.
-    pub fn features(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn features_along_noise_axes(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
         self.noise.project_onto_axes(&self.bumps.features(inputs))
     }
 }
@@ -166,8 +166,8 @@ impl NoisyFeatureMaps {
             let rows = inputs.rows(start, here).into_owned();
             let clipped = targets[start..start + here].iter().map(|y| y.clamp(-bound, bound));
             let clipped = DVector::from_iterator(here, clipped);
-            weighted += self.weighted.features(&rows).tr_mul(&clipped);
-            plain += self.plain.features(&rows).row_sum_tr();
+            weighted += self.weighted.features_along_noise_axes(&rows).tr_mul(&clipped);
+            plain += self.plain.features_along_noise_axes(&rows).row_sum_tr();
         }
         FeatureSums { rows: targets.len(), weighted, plain, squares: 0.0 }
     }
@@ -202,7 +202,7 @@ const MOST_INPUTS: usize = 4;
 const MOST_MIDDLES: usize = 2000;
 
 /// Checks noisy sums at these inducing inputs of the task at a path.
-pub fn check_site_sums(path: &str, inducing: &[RangeSetting], setting: &Sections) -> CheckResult {
+pub fn check_site_sums(path: &str, inducing: &[RangeSetting], setting: &CellSections) -> CheckResult {
     let sums = noisy_sums::require_shaped_mechanism(setting, SummedValueKind::Targets)?;
     sums.check_inducing_inputs(inducing)?;
     let inputs = setting.data.dimensions();

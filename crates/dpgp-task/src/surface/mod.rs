@@ -16,7 +16,7 @@ use crate::{
 use dpgp_gp::sites::{Lattice, LatticeRowSums, site_grid};
 use dpgp_gp::variational::{ConditionalFeatures, InducingInputs, SufficientStatistics, WeightPosterior};
 use dpgp_mechanisms::{
-    MechanismSetting, MomentsModel, MomentsPosterior, MomentsSetting, PrivacySetting, Sections, SimulatedMoments,
+    CellSections, MechanismSetting, MomentsModel, MomentsPosterior, MomentsSetting, PrivacySetting, SimulatedMoments,
     SummedValueKind, SumsSetting, check_moments,
 };
 use dpgp_number::{Epsilon, Finite};
@@ -69,7 +69,7 @@ impl SurfaceTask {
         )
     }
 
-    fn check_sums(&self, setting: &Sections) -> CheckResult {
+    fn check_sums(&self, setting: &CellSections) -> CheckResult {
         noisy_sums::check_kernel(PATH, setting)?;
         noisy_sums::check_inducing_inputs(PATH, &self.inducing, setting)?;
         let Some(posterior) = self.posterior else {
@@ -81,7 +81,7 @@ impl SurfaceTask {
 }
 
 impl TaskRequirements for SurfaceTask {
-    fn check(&self, setting: &Sections) -> CheckResult {
+    fn check(&self, setting: &CellSections) -> CheckResult {
         setting.model(PATH)?.check_noise_variance("surface")?;
         if setting.normalise.is_private() {
             let why = "uses statistics of the private targets; use `bounds` or `constants`, which are public";

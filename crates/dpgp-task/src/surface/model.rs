@@ -13,7 +13,7 @@ use dpgp_gp::variational::{
     InducingInputs, NoiseCorrection, NoisySufficientStatistics, SufficientStatistics, WeightPosterior,
     noise_aware_posterior,
 };
-use dpgp_mechanisms::{PrivacySetting, Sections, SumsNoise, SumsSetting, public_target_scaling};
+use dpgp_mechanisms::{CellSections, PrivacySetting, SumsNoise, SumsSetting, public_target_scaling};
 use dpgp_noise::RoundedNoise;
 use dpgp_spec::setting::{NoiseAwareInverseSetting, RangeSetting};
 use dpgp_stream::{KernelSummand, KernelSums, QuantizedKernel, sum_rows_serially};
@@ -52,7 +52,7 @@ impl SurfaceModel {
         Self::from_task(task, setting)
     }
 
-    pub(super) fn from_task(task: &SurfaceTask, setting: &Sections) -> Option<Self> {
+    pub(super) fn from_task(task: &SurfaceTask, setting: &CellSections) -> Option<Self> {
         let sums = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let model = setting.model.as_deref()?;
         let inputs = setting.data.dimensions();

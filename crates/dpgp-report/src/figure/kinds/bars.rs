@@ -195,13 +195,13 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::fabricated::{count, drawn, experiment, frame, row, svg};
+    use crate::figure::fabricated::{count, drawn, example_table, experiment, row, svg};
     use dpgp_task::FigureTable;
 
     const FIGURE: &str = "[figure.bars]\nlabel = \"RMSE (cm)\"\n";
 
     fn candidates() -> FigureTable {
-        frame("candidates probability value", &[[0.05, 20.0], [0.5, 1.0], [0.45, 2.0]])
+        example_table("candidates probability value", &[[0.05, 20.0], [0.5, 1.0], [0.45, 2.0]])
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_value_may_be_zero() {
-        let zero = frame("candidates probability value", &[[1.0, 0.0]]);
+        let zero = example_table("candidates probability value", &[[1.0, 0.0]]);
         svg("bars-zero", &experiment(&["a", "b"], FIGURE), vec![(0, candidates()), (1, zero)]);
     }
 }

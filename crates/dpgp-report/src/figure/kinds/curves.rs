@@ -369,7 +369,7 @@ fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
 
 #[cfg(test)]
 mod tests {
-    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+    use crate::figure::fabricated::{count, example_table, experiment, lines_of, svg};
     use dpgp_task::FigureTable;
 
     const FIGURE: &str =
@@ -377,18 +377,18 @@ mod tests {
 
     fn curve() -> FigureTable {
         let rows = [[0.0, 60.0, 2.0, 4.0, 54.0], [40.0, 155.0, 3.0, 5.0, 159.0], [90.0, 160.0, 5.0, 50.0, 120.0]];
-        frame("curve x1 mean gp-sd noise-sd draw1", &rows)
+        example_table("curve x1 mean gp-sd noise-sd draw1", &rows)
     }
 
     fn data() -> FigureTable {
-        frame("data x1 y", &[[3.0, 90.0], [20.0, 150.0], [70.0, 158.0]])
+        example_table("data x1 y", &[[3.0, 90.0], [20.0, 150.0], [70.0, 158.0]])
     }
 
     #[test]
     fn each_cell_has_a_panel_and_a_lengthscale_one_more() {
         let experiment = experiment(&["standard", "sparse", "variable-lengthscale"], FIGURE);
-        let lengthscale = frame("lengthscale x1 value", &[[0.0, 5.0], [40.0, 20.0], [90.0, 40.0]]);
-        let inducing = frame("inducing x1", &[[5.0], [20.0], [75.0]]);
+        let lengthscale = example_table("lengthscale x1 value", &[[0.0, 5.0], [40.0, 20.0], [90.0, 40.0]]);
+        let inducing = example_table("inducing x1", &[[5.0], [20.0], [75.0]]);
         let frames = vec![(0, curve()), (0, data()), (1, curve()), (1, inducing), (2, curve()), (2, lengthscale)];
         let svg = svg("curves", &experiment, frames);
         assert_eq!(count(&svg, "polygon"), 3, "a band for each cell");
@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn a_release_can_be_the_subject() {
         let figure = format!("{FIGURE}subject = \"release\"\ndata_label = \"three women\"\n");
-        let without = frame("curve x1 mean gp-sd", &[[0.0, 60.0, 2.0], [90.0, 160.0, 5.0]]);
+        let without = example_table("curve x1 mean gp-sd", &[[0.0, 60.0, 2.0], [90.0, 160.0, 5.0]]);
         let frames = vec![(0, curve()), (0, data()), (1, without)];
         let svg = svg("curves-release", &experiment(&["private", "none"], &figure), frames);
         assert_eq!(count(&svg, "polygon"), 1, "the band of the cell without privacy alone");
@@ -433,14 +433,14 @@ mod tests {
 
     #[test]
     fn data_beyond_the_curve_widen_the_axis() {
-        let beyond = frame("data x1 y", &[[-40.0, 90.0], [140.0, 150.0]]);
+        let beyond = example_table("data x1 y", &[[-40.0, 90.0], [140.0, 150.0]]);
         let svg = svg("curves-data", &experiment(&["only"], FIGURE), vec![(0, curve()), (0, beyond)]);
         assert_eq!(lines_of(&svg, "#C85000"), 2 * (2 + 1), "both rows and their sample");
     }
 
     #[test]
     fn bins_are_areas() {
-        let bins = frame("histogram left right value", &[[10.0, 20.0, 80.0], [20.0, 30.0, 100.0]]);
+        let bins = example_table("histogram left right value", &[[10.0, 20.0, 80.0], [20.0, 30.0, 100.0]]);
         let svg = svg("curves-bins", &experiment(&["standard"], FIGURE), vec![(0, curve()), (0, bins)]);
         assert_eq!(count(&svg, "polygon"), 1 + 2, "a band and two bins");
     }

@@ -127,16 +127,16 @@ fn class_swatch(positive: bool) -> Swatch {
 
 #[cfg(test)]
 mod tests {
-    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+    use crate::figure::fabricated::{count, example_table, experiment, lines_of, svg};
 
     #[test]
     fn each_place_has_a_block_of_circles() {
         let rows = [[0.0, 0.0, 0.1, 0.2], [0.0, 1.0, 0.4, 0.7], [1.0, 0.0, 0.6, 0.5], [1.0, 1.0, 1.0, 0.9]];
-        let samples = || frame("samples x1 x2 probability1 probability2", &rows);
-        let training = frame("training x1 x2 y", &[[0.1, 0.2, -1.0], [0.8, 0.9, 1.0], [0.9, 0.4, 1.0]]);
+        let samples = || example_table("samples x1 x2 probability1 probability2", &rows);
+        let training = example_table("training x1 x2 y", &[[0.1, 0.2, -1.0], [0.8, 0.9, 1.0], [0.9, 0.4, 1.0]]);
         let figure = "[figure.hinton]\nx_label = \"first input\"\ny_label = \"second input\"\n";
         let certain = rows.map(|[x, y, p, _]| [x, y, p, 0.0]);
-        let certain = frame("classes x1 x2 probability latent", &certain);
+        let certain = example_table("classes x1 x2 probability latent", &certain);
         let frames = vec![(0, samples()), (0, training), (1, samples()), (2, certain)];
         let svg = svg("hinton", &experiment(&["a", "b", "none"], figure), frames);
         assert_eq!(count(&svg, "circle"), 2 * 4 * 2 + 4 + 2, "one circle at each place without privacy");

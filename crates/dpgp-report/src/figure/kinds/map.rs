@@ -192,7 +192,7 @@ impl<'a> MapStyle<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+    use crate::figure::fabricated::{count, example_table, experiment, lines_of, svg};
     use dpgp_task::FigureTable;
 
     const FIGURE: &str = "[figure.map]\nx_label = \"age (years)\"\ny_label = \"weight (kg)\"\nlabel = \"height (cm)\"\n\
@@ -205,15 +205,15 @@ mod tests {
     }
 
     fn grid(name: &str) -> FigureTable {
-        frame(&format!("{name} x1 x2 mean noise-sd"), &plane())
+        example_table(&format!("{name} x1 x2 mean noise-sd"), &plane())
     }
 
     #[test]
     fn discs_contours_and_data() {
         let fine = grid("surface");
         let fine = FigureTable { columns: fine.columns[..3].to_vec(), ..fine };
-        let data = frame("data x1 x2 y", &[[10.0, 20.0, 60.0], [70.0, 50.0, 120.0]]);
-        let inducing = frame("inducing x1 x2", &[[40.0, 30.0]]);
+        let data = example_table("data x1 x2 y", &[[10.0, 20.0, 60.0], [70.0, 50.0, 120.0]]);
+        let inducing = example_table("inducing x1 x2", &[[40.0, 30.0]]);
         let frames = vec![(0, grid("map")), (0, fine), (0, data), (1, grid("map")), (1, inducing)];
         let svg = svg("map", &experiment(&["standard", "sparse"], FIGURE), frames);
         let visible = plane().iter().filter(|row| row[3] < 40.0).count();
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn one_place_is_no_grid() {
-        let one = frame("map x1 x2 mean", &[[1.0, 1.0, 2.0]]);
+        let one = example_table("map x1 x2 mean", &[[1.0, 1.0, 2.0]]);
         let svg = svg("map-one", &experiment(&["standard"], FIGURE), vec![(0, one)]);
         assert_eq!(count(&svg, "circle"), 1 + 1 + 3, "a disc and the legend");
     }

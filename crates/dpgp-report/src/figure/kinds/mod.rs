@@ -55,7 +55,7 @@ pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fabricated::{drawn, frame, showing};
+    use super::super::fabricated::{drawn, example_table, showing};
     use crate::report::Report;
 
     /// Each kind with the keys that it needs beside labels, and the frames that it needs with their columns.
@@ -83,7 +83,7 @@ mod tests {
             let experiment = showing(&["a", "b"], &format!("[{kind}]\n{keys}\n{label}\n"));
             drawn(&format!("{kind}-empty"), &Report::new(&experiment, Vec::new(), Vec::new()));
             let frames = frames.split("; ").filter(|words| !words.is_empty());
-            let frames = frames.map(|words| (0, frame::<0>(words, &[]))).collect();
+            let frames = frames.map(|words| (0, example_table::<0>(words, &[]))).collect();
             drawn(&format!("{kind}-bare"), &Report::new(&experiment, Vec::new(), frames));
         }
     }
@@ -92,7 +92,7 @@ mod tests {
     fn a_misspelt_column_is_an_error() {
         let experiment = showing(&["a"], "[curves]\nx_label = \"x\"\nlabel = \"y\"\n");
         for misspelt in ["curve x1 maen", "curve x1 mean nois-sd", "data x1 z"] {
-            let report = Report::new(&experiment, Vec::new(), vec![(0, frame::<0>(misspelt, &[]))]);
+            let report = Report::new(&experiment, Vec::new(), vec![(0, example_table::<0>(misspelt, &[]))]);
             let error = super::figure_svg(&report).unwrap_err().to_string();
             assert!(error.contains(misspelt.split(' ').next_back().unwrap()), "{error}");
         }

@@ -39,7 +39,7 @@ impl PictureBuilder for TracesFigure {
 
 #[cfg(test)]
 mod tests {
-    use crate::figure::fabricated::{experiment, frame, lines_of, svg};
+    use crate::figure::fabricated::{example_table, experiment, lines_of, svg};
 
     const FIGURE: &str = "[figure.traces]\npanels = \"method\"\nx_label = \"iteration\"\n\
                           label = \"absolute difference from the optimum\"\n";
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn each_element_is_a_line() {
         let rows = [[0.0, 1.0, 0.5], [1.0, 1e-3, 1e-4], [2.0, 1e-7, 0.0]];
-        let frames = || [0, 1].map(|cell| (cell, frame("trace iteration element1 element2", &rows))).to_vec();
+        let frames = || [0, 1].map(|cell| (cell, example_table("trace iteration element1 element2", &rows))).to_vec();
         let all = svg("traces", &experiment(&["without-privacy", "private"], FIGURE), frames());
         assert_eq!(lines_of(&all, "#005FAA"), 2 * 2 + 1);
         let cut = format!("{FIGURE}least = 1e-4\n");
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn an_optimum_lies_below_the_scale() {
-        let optimum = frame("trace iteration element1", &[[0.0, 0.0]]);
+        let optimum = example_table("trace iteration element1", &[[0.0, 0.0]]);
         svg("traces-optimum", &experiment(&["a", "b"], FIGURE), vec![(1, optimum)]);
     }
 }

@@ -208,15 +208,15 @@ impl BivariateNormal {
 
 #[cfg(test)]
 mod tests {
-    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+    use crate::figure::fabricated::{count, example_table, experiment, lines_of, svg};
     use dpgp_task::FigureTable;
 
     fn stage(pair: [f64; 7]) -> [FigureTable; 3] {
         let [_, _, _, mean, _, sd, _] = pair;
         [
-            frame("draws x1 draw1 draw2", &[[0.0, -1.0, 0.5], [5.0, mean, 0.8], [10.0, 0.3, 1.0]]),
-            frame("pair x1 x2 mean1 mean2 sd1 sd2 correlation", &[pair]),
-            frame("marginal value density", &[[mean - sd, 0.2], [mean, 0.4], [mean + sd, 0.2]]),
+            example_table("draws x1 draw1 draw2", &[[0.0, -1.0, 0.5], [5.0, mean, 0.8], [10.0, 0.3, 1.0]]),
+            example_table("pair x1 x2 mean1 mean2 sd1 sd2 correlation", &[pair]),
+            example_table("marginal value density", &[[mean - sd, 0.2], [mean, 0.4], [mean + sd, 0.2]]),
         ]
     }
 
@@ -225,7 +225,7 @@ mod tests {
         let figure = "[figure.tutorial]\nx_label = \"x\"\nlabel = \"f(x)\"\n";
         let prior = stage([5.0, 6.0, 0.0, 0.0, 1.0, 1.0, 0.6]).map(|frame| (0, frame));
         let posterior = stage([5.0, 6.0, 0.98, 0.6, 0.1, 0.8, 0.06]).map(|frame| (1, frame));
-        let data = (1, frame("data x1 y", &[[5.0, 1.0]]));
+        let data = (1, example_table("data x1 y", &[[5.0, 1.0]]));
         let frames = prior.into_iter().chain(posterior).chain([data]).collect();
         let svg = svg("tutorial", &experiment(&["prior", "posterior"], figure), frames);
         for title in ["(A) prior: samples", "(C) prior: second", "(E) posterior: two places", "(F) posterior"] {

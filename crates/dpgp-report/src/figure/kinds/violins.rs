@@ -206,17 +206,19 @@ fn bandwidth(sorted: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+    use crate::figure::fabricated::{count, example_table, experiment, lines_of, svg};
 
     const FIGURE: &str = "[figure.violins]\nx_label = \"delinquent credit lines\"\nlabel = \"default\"\n\
                           positive = \"defaulted\"\nnegative = \"repaid\"\n";
 
     #[test]
     fn bars_violins_and_crosses_for_each_value() {
-        let counts = frame("counts x1 positive negative", &[[0.0, 20.0, 30.0], [1.0, 18.0, 9.0], [2.0, 5.0, 1.0]]);
-        let classes = frame("classes x1 probability latent", &[[0.0, 0.3, -1.0], [1.0, 0.5, 0.0], [2.0, 0.7, 1.0]]);
+        let counts =
+            example_table("counts x1 positive negative", &[[0.0, 20.0, 30.0], [1.0, 18.0, 9.0], [2.0, 5.0, 1.0]]);
+        let classes =
+            example_table("classes x1 probability latent", &[[0.0, 0.3, -1.0], [1.0, 0.5, 0.0], [2.0, 0.7, 1.0]]);
         let samples = [[0.0, 0.2, 0.3, -1.4, -0.8], [1.0, 0.4, 0.6, -0.4, 0.4], [2.0, 0.5, 0.9, 0.0, 2.2]];
-        let samples = frame("samples x1 probability1 probability2 latent1 latent2", &samples);
+        let samples = example_table("samples x1 probability1 probability2 latent1 latent2", &samples);
         let experiment = experiment(&["none", "private"], FIGURE);
         let svg = svg("violins", &experiment, vec![(0, classes), (0, counts), (1, samples)]);
         assert_eq!(count(&svg, "polygon"), 2 * 3 + 2 * 3, "two bars and two violins each");
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn equal_samples_are_a_stroke() {
-        let equal = frame("samples x1 probability1 probability2", &[[1.0, 0.5, 0.5]]);
+        let equal = example_table("samples x1 probability1 probability2", &[[1.0, 0.5, 0.5]]);
         let svg = svg("violins-equal", &experiment(&["none", "private"], FIGURE), vec![(1, equal)]);
         assert_eq!(lines_of(&svg, "#005FAA"), 1, "a stroke instead of a violin");
     }
