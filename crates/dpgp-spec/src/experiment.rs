@@ -78,7 +78,7 @@ impl<T: TaskSection> Experiment<T> {
     /// # Errors
     /// [`SpecError`] with the place of the first thing that is wrong.
     pub fn parse(name: &str, file: &Path, text: String, manifest: &DatasetManifest) -> Result<Self, SpecError> {
-        let source = SourceText::new(file, text)?;
+        let source = SourceText::new(file, text);
         let document = RawSpec::parse(&source)?;
         Self::check(name, source, document, manifest, false)
     }

@@ -108,15 +108,8 @@ impl<T: DeserializeOwned + Serialize> SectionBuilder<T> {
 
 impl SectionText {
     fn new(value: &Value, inner: &[&str]) -> Self {
-        let text = canonical_text(value);
-        let outer = (!inner.is_empty()).then(|| {
-            let mut outer = value.clone();
-            if let Some(table) = outer.as_table_mut() {
-                table.retain(|key, _| !inner.contains(&key));
-            }
-            canonical_text(&outer)
-        });
-        Self { outer, id: OnceLock::new(), canonical: text }
+        let outer = (!inner.is_empty()).then(|| canonical_text(value, inner));
+        Self { outer, id: OnceLock::new(), canonical: canonical_text(value, &[]) }
     }
 
     /// SHA-256 of the canonical text.
@@ -165,16 +158,9 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Parses the text as TOML.
-    ///
-    /// # Errors
-    /// [`SpecError`] with line and column if the text is not TOML.
-    pub fn new(file: &Path, text: String) -> Result<Self, SpecError> {
-        let source = Self { file: file.to_path_buf(), text, keys: OnceLock::new(), quick: false };
-        match DeTable::parse(&source.text) {
-            Ok(_) => Ok(source),
-            Err(error) => Err(source.toml_error(&error)),
-        }
+    /// The text of a file. It is parsed when a setting is read from it, and again for the places of keys if an error asks for them.
+    pub fn new(file: &Path, text: String) -> Self {
+        Self { file: file.to_path_buf(), text, keys: OnceLock::new(), quick: false }
     }
 
     /// The places of keys; none where the text is not TOML.
@@ -388,23 +374,27 @@ impl From<TextDigest> for String {
 }
 
 /// Keys sorted, numbers in their shortest form with floats always marked as such, no white space.
-/// Two settings with the same meaning have the same text, however they were written.
-fn canonical_text(value: &Value) -> String {
+/// Two settings with the same meaning have the same text, however they were written. Some keys of the table are left out.
+fn canonical_text(value: &Value, left_out: &[&str]) -> String {
     let mut text = String::new();
-    write_canonical(value, &mut text);
+    write_canonical(value, left_out, &mut text);
     text
 }
 
-fn write_canonical(value: &Value, text: &mut String) {
+fn write_canonical(value: &Value, left_out: &[&str], text: &mut String) {
     match value {
         Value::Table(table) => {
-            let mut entries: Vec<(&String, &Value)> = table.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
+            let kept = table.iter().filter(|(key, _)| !left_out.contains(&key.as_str()));
+            let mut entries: Vec<(&String, &Value)> = kept.collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
             text.push('{');
             for (place, (key, value)) in entries.into_iter().enumerate() {
-                let separator = if place > 0 { "," } else { "" };
-                write_into(text, format_args!("{separator}{key:?}:"));
-                write_canonical(value, text);
+                if place > 0 {
+                    text.push(',');
+                }
+                write_quoted(key, text);
+                text.push(':');
+                write_canonical(value, &[], text);
             }
             text.push('}');
         }
@@ -414,13 +404,22 @@ fn write_canonical(value: &Value, text: &mut String) {
                 if place > 0 {
                     text.push(',');
                 }
-                write_canonical(value, text);
+                write_canonical(value, &[], text);
             }
             text.push(']');
         }
-        Value::String(s) => write_into(text, format_args!("{s:?}")),
+        Value::String(s) => write_quoted(s, text),
         Value::Float(x) => write_into(text, format_args!("{:?}", x + 0.0)),
         other => write_into(text, format_args!("{other}")),
+    }
+}
+
+/// Writes a string as its `Debug` form, in which only printable ASCII characters are sure to stand as they are.
+fn write_quoted(quoted: &str, text: &mut String) {
+    if quoted.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+        text.extend(["\"", quoted, "\""]);
+    } else {
+        write_into(text, format_args!("{quoted:?}"));
     }
 }
 
@@ -437,8 +436,18 @@ mod tests {
     fn order_and_spelling_do_not_matter() {
         let a: Value = toml::from_str("x = 1.0\n[t]\nb = [0.0, inf]\na = 'q'").unwrap();
         let b: Value = toml::from_str("t = { a = \"q\", b = [-0.0, inf] }\nx = 1e0").unwrap();
-        assert_eq!(canonical_text(&a), canonical_text(&b));
-        assert_eq!(canonical_text(&a), r#"{"t":{"a":"q","b":[0.0,inf]},"x":1.0}"#);
+        assert_eq!(canonical_text(&a, &[]), canonical_text(&b, &[]));
+        assert_eq!(canonical_text(&a, &[]), r#"{"t":{"a":"q","b":[0.0,inf]},"x":1.0}"#);
+        assert_eq!(canonical_text(&a, &["x", "b"]), r#"{"t":{"a":"q","b":[0.0,inf]}}"#);
+    }
+
+    #[test]
+    fn strings_are_quoted_as_debug_quotes_them() {
+        for text in ["", "a b~", "it's", "a\"b", "a\\b", "a\tb", "\u{7f}", "é", "\u{200b}"] {
+            let mut quoted = String::new();
+            write_quoted(text, &mut quoted);
+            assert_eq!(quoted, format!("{text:?}"));
+        }
     }
 
     #[test]
