@@ -189,7 +189,7 @@ impl<'a> MomentsCalibrationSharedState<'a> {
 pub struct CalibrationTask {
     /// The number of training rows, which are at the beginning of the data. The test rows follow, and then as many rows with
     /// the same inputs and the values of the true function.
-    pub train: Count,
+    pub train: Count<10_000_000>,
     /// The public inducing inputs of noisy sums: a product grid with a range for each input. Noisy moments have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,

@@ -24,7 +24,7 @@ const MEAN_SD: f64 = 0.5;
 const TARGET_SD: f64 = 1.0 / 3.0;
 /// The variance of what each cell of the finest level has of its own, over that of the process, for one input and for more. In the plane,
 /// rows stand at places with means of their own, such as stations. Along one input they seldom do, and a design for such means gives most
-/// of its weight to 8192 cells: on the functions of `beyond/more-rows`, its errors are up to three times as large.
+/// of its weight to 8192 cells: on smooth functions, its errors are up to three times as large.
 const OWN: [f64; 2] = [0.0, 0.5];
 /// Points along each input in a cell, by the number of inputs, for mean covariances.
 const POINTS: [i32; 4] = [64, 32, 16, 8];

@@ -107,7 +107,7 @@ impl Mechanism for MomentsSetting {
 }
 
 /// From this number of rows on, nested cells err far less than waves at epsilon 0.3 to 3 if the lengthscale was guessed four times too
-/// long. If it was guessed right, they err up to 1.6 times as much (`beyond/more-rows`).
+/// long. If it was guessed right, they err up to twice as much, and less with a million rows (`beyond/more-rows`).
 /// With 1,000 rows and a good guess, waves are clearly better (`beyond/leaderboard/citibike`).
 const FEWEST_ROWS_FOR_CELLS: usize = 5_000;
 /// The most rows: sums in 64 bits hold four times as many.

@@ -146,7 +146,7 @@ pub enum SyntheticSetting {
     /// points without noise.
     GaussianProcess {
         /// The number of training points.
-        points: Count,
+        points: Count<10_000_000>,
         /// Standard deviation of the noise.
         noise: NonNegative,
         /// The lengthscale of the exponentiated quadratic kernel of variance 1.
@@ -198,9 +198,9 @@ impl SyntheticSetting {
         let points = match self {
             Self::Stripes { points, .. }
             | Self::Sinc { points, .. }
-            | Self::GaussianProcess { points, .. }
             | Self::Moons { points, .. }
             | Self::Spirals { points, .. } => points.get(),
+            Self::GaussianProcess { points, .. } => points.get(),
         };
         points + self.test_rows()
     }
