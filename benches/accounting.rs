@@ -9,7 +9,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use dpgp::number::Budget;
 use dpgp::privacy::accounting::{
     Accountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, RenyiAccountant, Sampling,
-    SamplingSchedule, noise_multiplier,
+    SamplingSchedule, calibrate_noise_multiplier,
 };
 
 fn accounting(criterion: &mut Criterion) {
@@ -28,7 +28,7 @@ fn accounting(criterion: &mut Criterion) {
     let schedule = SamplingSchedule { sampling: Sampling::Poisson { rate: 0.02 }, steps: 1000 };
     let budget = Budget::new(1.0, 1e-3).unwrap();
     criterion.bench_function("noise for (1, 0.001)/1000 steps", |bencher| {
-        bencher.iter(|| noise_multiplier(&pld, black_box(schedule), NeighbourRelation::AddRemove, budget));
+        bencher.iter(|| calibrate_noise_multiplier(&pld, black_box(schedule), NeighbourRelation::AddRemove, budget));
     });
 }
 

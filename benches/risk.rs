@@ -8,7 +8,7 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use dpgp::gp::{CovarianceRepresentation, PriorMoments};
 use dpgp::linalg::pivoted_cholesky;
-use dpgp::privacy::{RiskProblem, design_minimum_risk};
+use dpgp::privacy::{PredictionRiskProblem, design_minimum_risk_prediction};
 use nalgebra::DMatrix;
 
 /// Noise multipliers of the analytic Gaussian mechanism at epsilon 0.1, 1 and 10.
@@ -44,12 +44,12 @@ fn kernel(x: &[f64; 2], y: &[f64; 2], lengthscale: f64) -> f64 {
     (-0.5 * squared / lengthscale.powi(2)).exp()
 }
 
-fn problem(size: &Size) -> RiskProblem {
+fn problem(size: &Size) -> PredictionRiskProblem {
     let (inputs, points) = (inputs(size.groups), grid(size));
     let column = |j: usize, out: &mut [f64]| {
         out.iter_mut().zip(&inputs).for_each(|(k, x)| *k = kernel(x, &inputs[j], size.lengthscale));
     };
-    RiskProblem::with_equal_weights(PriorMoments {
+    PredictionRiskProblem::with_equal_weights(PriorMoments {
         cross: DMatrix::from_fn(points.len(), inputs.len(), |i, j| kernel(&points[i], &inputs[j], size.lengthscale)),
         shared: Arc::new(CovarianceRepresentation::of_factor(pivoted_cholesky(
             &vec![1.0; inputs.len()],
@@ -69,10 +69,12 @@ fn designs(criterion: &mut Criterion) {
         for multiplier in MULTIPLIERS {
             let noise_sd = 4.0 * multiplier;
             let name = format!("n={}/t={}/multiplier={multiplier:.2}", size.groups, problem.moments.cross.nrows());
-            if let Ok(design) = design_minimum_risk(&problem, noise_sd) {
+            if let Ok(design) = design_minimum_risk_prediction(&problem, noise_sd) {
                 eprintln!("{name}: rank {}, {} products, gap {:e}", design.cloak.rank, design.steps, design.gap);
             }
-            group.bench_function(name, |bencher| bencher.iter(|| design_minimum_risk(black_box(&problem), noise_sd)));
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| design_minimum_risk_prediction(black_box(&problem), noise_sd))
+            });
         }
     }
     group.finish();

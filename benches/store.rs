@@ -8,7 +8,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use dpgp::data::DatasetManifest;
 use dpgp::privacy::Certificate;
 use dpgp::run::store::{ResultMetadata, ResultStore, StoredResult};
-use dpgp::run::{DataDigests, DataLocations, Plan, Project};
+use dpgp::run::{DataDigests, DataLocations, Project, RunPlan};
 use dpgp::task::{Experiment, MetricMeasurement};
 
 const SPEC: &str = r#"
@@ -45,7 +45,7 @@ fn parse(text: &str, manifest: &DatasetManifest) -> Option<Experiment> {
     Experiment::parse("grid", Path::new("grid.toml"), text.to_owned(), manifest).ok()
 }
 
-fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
+fn record(plan: &RunPlan<'_>, cell: usize) -> StoredResult {
     let cell = &plan.experiment.cells[cell];
     let about = ResultMetadata {
         labels: cell.labels().to_vec(),
@@ -66,14 +66,14 @@ fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
     StoredResult { about, measured, frames: Vec::new() }
 }
 
-fn append(plan: &Plan<'_>, store: &mut ResultStore) {
-    let session = store.session(plan.header());
+fn append(plan: &RunPlan<'_>, store: &mut ResultStore) {
+    let session = store.begin_session(plan.header());
     for (number, cell) in plan.experiment.cells.iter().enumerate() {
         if let Some(key) = plan.key(number, 0) {
             assert!(session.append(key, cell, &record(plan, number)).is_ok());
         }
     }
-    assert!(store.end(session).is_ok());
+    assert!(store.end_session(session).is_ok());
 }
 
 fn store(criterion: &mut Criterion) {
@@ -91,16 +91,16 @@ fn store(criterion: &mut Criterion) {
             |folder| {
                 let Ok(folder) = folder else { return };
                 let Ok(mut store) = ResultStore::open(folder.path()) else { return };
-                append(&Plan::new(&experiment, 1, digests.clone(), &store), &mut store);
+                append(&RunPlan::new(&experiment, 1, digests.clone(), &store), &mut store);
             },
             BatchSize::PerIteration,
         );
     });
     let Ok(mut filled) = ResultStore::open(folder.path()) else { return };
-    append(&Plan::new(&experiment, 1, digests.clone(), &filled), &mut filled);
+    append(&RunPlan::new(&experiment, 1, digests.clone(), &filled), &mut filled);
     criterion.bench_function("open a store of 10,000 results", |b| b.iter(|| ResultStore::open(folder.path())));
     criterion.bench_function("read 10,000 results", |b| {
-        let plan = Plan::new(&experiment, 1, digests.clone(), &filled);
+        let plan = RunPlan::new(&experiment, 1, digests.clone(), &filled);
         b.iter(|| filled.results(&plan.stored_keys()));
     });
 }

@@ -8,8 +8,8 @@ use dpgp::kernel::{BinKernel, BinObservation, Bins, ExponentiatedQuadratic};
 use dpgp::number::Positive;
 use dpgp::privacy::accounting::{Accountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, Sampling};
 use dpgp::privacy::{
-    CloakingOptions, DroppedDirectionRule, Objective, RiskProblem, RoundedGaussian, Solver, design_cloaking_noise,
-    design_minimum_risk,
+    CloakingOptions, DroppedDirectionRule, Objective, PredictionRiskProblem, RoundedGaussian, Solver,
+    design_cloaking_noise, design_minimum_risk_prediction,
 };
 use dpgp::stream;
 use nalgebra::DMatrix;
@@ -59,8 +59,8 @@ fn least_risk() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 2.0);
     let (inputs, test) = (points(120, 2), points(20, 2));
     let map = exact_prediction_map(&kernel, 0.25, &inputs, &test).unwrap();
-    let problem = RiskProblem::with_equal_weights(exact_prior_moments(&kernel, 0.25, &inputs, &test, &map));
-    black_box(design_minimum_risk(&problem, 4.0).unwrap());
+    let problem = PredictionRiskProblem::with_equal_weights(exact_prior_moments(&kernel, 0.25, &inputs, &test, &map));
+    black_box(design_minimum_risk_prediction(&problem, 4.0).unwrap());
 }
 
 fn bin_covariances() {

@@ -119,8 +119,8 @@ pub mod prelude {
         Calibration, Certificate, CloakingOptions, DroppedDirectionRule, Objective, Solver, design_cloaking_noise,
         gaussian_delta,
     };
-    pub use crate::release::{AnyPlannedSumsRelease, DrawnRelease, UnchargedRelease, ledger::LedgerLocation};
-    pub use crate::run::{DataLocations, Plan, Pool, Project, RunOptions, Shard, Study, StudyReport};
+    pub use crate::release::{AnyPlannedSumsRelease, DrawnRelease, UnchargedRelease, ledger::LedgerOptions};
+    pub use crate::run::{DataLocations, Project, RunOptions, RunPlan, Shard, Study, StudyReport, WorkerPool};
     pub use crate::task::Experiment;
 }
 

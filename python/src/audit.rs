@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dpgp::audit::{FirstLine, attack, read_sampled};
+use dpgp::audit::{CsvFirstLineKind, attack, read_sampled_outputs};
 use dpgp::privacy::Guarantee;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,9 +22,9 @@ pub fn audit_files<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let claim = Guarantee { epsilon, delta };
     let (bounds, most, rows) = beside(py, move |_| {
-        let read = read_sampled(&one, &other, Some(FirstLine::Names), seed)?;
+        let read = read_sampled_outputs(&one, &other, Some(CsvFirstLineKind::Names), seed)?;
         let bounds = attack(read.outputs.each_ref(), claim, confidence);
-        let most = read.provable_epsilon(claim, confidence);
+        let most = read.max_provable_epsilon(claim, confidence);
         Ok((bounds, most, read.outputs.each_ref().map(|outputs| outputs.len())))
     })?;
     let found = PyDict::new(py);

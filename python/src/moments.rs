@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dpgp::data::{DataKey, MissingCellPolicy};
-use dpgp::prelude::{AnyPlannedSumsRelease, DataLocations, Pool, Project};
+use dpgp::data::{HmacKey, MissingCellPolicy};
+use dpgp::prelude::{AnyPlannedSumsRelease, DataLocations, Project, WorkerPool};
 use dpgp::privacy::MomentFeatures;
-use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
+use dpgp::release::ledger::{BudgetSetting, LedgerOptions};
 use dpgp::release::{
-    ClassSumsModel, CountsSumsModel, ExactSums, MomentsSumsModel, PlannedSumsRelease, ReleaseOptions, SumsModel,
-    SumsRequest, SurfaceSumsModel, TableInMemory, publish,
+    ClassSumsModel, ExactSums, HistogramSumsModel, MomentsSumsModel, PlannedSumsRelease, ReleaseOptions,
+    SparseGpSumsModel, SumsModel, SumsRequest, TableInMemory, charge_draw_and_write,
 };
 use dpgp::run::StateFolder;
 use dpgp::setting::DataSetting;
@@ -30,10 +30,10 @@ pub fn sums_cells(rows: usize, rows_per_person: usize, inputs: usize) -> bool {
 
 /// Sums of one of the models that are released.
 pub(crate) enum Total {
-    Surface(ExactSums<SurfaceSumsModel>),
+    Surface(ExactSums<SparseGpSumsModel>),
     Moments(ExactSums<MomentsSumsModel>),
     Classes(ExactSums<ClassSumsModel>),
-    Counts(ExactSums<CountsSumsModel>),
+    Counts(ExactSums<HistogramSumsModel>),
 }
 
 /// Runs code for the sums of any model.
@@ -91,7 +91,7 @@ pub struct MomentsCore {
     pub(crate) experiment: Arc<Experiment>,
     name: String,
     pub(crate) arguments: ArgumentNames,
-    key: Option<DataKey>,
+    key: Option<HmacKey>,
     /// Whether the key is that of ledgers. Otherwise it only compares rows in this process.
     pub(crate) of_ledgers: bool,
     pub(crate) total: Option<Arc<Total>>,
@@ -124,7 +124,7 @@ impl MomentsCore {
         AnyPlannedSumsRelease::from_experiment(&experiment).map_err(|error| Failure::from(error).naming(&arguments))?;
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let key = state.map(|state| state.key().clone());
-        let key = key.or_else(|| passing.as_deref().map(DataKey::new));
+        let key = key.or_else(|| passing.as_deref().map(HmacKey::new));
         let (total, changes, paid) = (None, 0, PaidReleases::default());
         Ok(Self { experiment, name, arguments, key, of_ledgers: ledger, total, changes, paid })
     }
@@ -206,7 +206,7 @@ impl MomentsCore {
 
     /// The number of rows, which is private.
     fn rows(&self) -> u64 {
-        self.total.as_deref().map_or(0, |total| with_total!(total, sums => sums.rows()))
+        self.total.as_deref().map_or(0, |total| with_total!(total, sums => sums.read_row_count()))
     }
 
     /// Charges the ledger, draws noise and returns the file of the release. The file is kept until
@@ -234,7 +234,7 @@ impl MomentsCore {
         let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let file = asked.ledger_file.clone();
-        let place = state.map(|state| LedgerLocation { state, file, budget, other_people });
+        let place = state.map(|state| LedgerOptions { state, file, budget, other_people });
         let how = ReleaseTerms { epsilon, place, allow_caveats, of_ledgers: self.of_ledgers };
         let (work, arguments) = (self.paid.begin()?, self.arguments.clone());
         beside(py, move |gate| {
@@ -279,7 +279,7 @@ impl MomentsCore {
         };
         let total = Arc::get_mut(total).ok_or_else(busy)?;
         let added = with_totals!(total, more, sums, more => {
-            if other_table { sums.merge(more) } else { sums.extend(more) }
+            if other_table { sums.merge_other_tables(more) } else { sums.add_batch(more) }
         });
         added.map_err(Failure::from)?;
         self.changes += 1;
@@ -296,30 +296,30 @@ struct PythonTable {
 /// How a release is made.
 struct ReleaseTerms {
     epsilon: Option<f64>,
-    place: Option<LedgerLocation>,
+    place: Option<LedgerOptions>,
     allow_caveats: bool,
     of_ledgers: bool,
 }
 
 fn columns(experiment: &Experiment) -> Result<Vec<String>, Failure> {
-    with_streamed!(experiment, streamed, _model => Ok(streamed.columns()))
+    with_streamed!(experiment, streamed, _model => Ok(streamed.columns_to_read()))
 }
 
 fn parsed(experiment: &Experiment, name: &Path, text: &str) -> Result<Total, Failure> {
-    with_streamed!(experiment, streamed, model => Ok(model(streamed.parse(name, text)?)))
+    with_streamed!(experiment, streamed, model => Ok(model(streamed.parse_exact_sums(name, text)?)))
 }
 
 fn summed(
     experiment: &Experiment,
     table: &PythonTable,
     name: &str,
-    key: Option<&DataKey>,
+    key: Option<&HmacKey>,
     threads: Option<usize>,
     gate: &Gate,
 ) -> Result<Total, Failure> {
-    let (pool, columns) = (Pool::new(jobs(threads))?, &table.columns);
+    let (pool, columns) = (WorkerPool::new(jobs(threads))?, &table.columns);
     with_streamed!(experiment, streamed, model => {
-        let asked = streamed.columns().len();
+        let asked = streamed.columns_to_read().len();
         if columns.width() != asked {
             return Err(Failure::input(format!("rows have {} columns, but the spec sums {asked}", columns.width())));
         }
@@ -350,5 +350,5 @@ fn charged<M: SumsModel>(
     let request = SumsRequest { streamed, total, privacy: &privacy, known: asked.of_ledgers };
     let terms = ReleaseOptions { place: asked.place.as_ref(), allow_exceptions: asked.allow_caveats };
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
-    publish(&request, &terms, ready, |charged| Ok(format!("{:#}\n", charged.json())))
+    charge_draw_and_write(&request, &terms, ready, |charged| Ok(format!("{:#}\n", charged.json())))
 }

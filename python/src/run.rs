@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use dpgp::cli::{Invocation, run_command};
 use dpgp::data::{SilentProgress, shipped_text};
 use dpgp::fs::read_unlinked_text;
-use dpgp::prelude::{DataLocations, Pool, Project, RunOptions, Shard, Study};
+use dpgp::prelude::{DataLocations, Project, RunOptions, Shard, Study, WorkerPool};
 use dpgp::publish::{Report, ensure_no_links, publish, table_csv};
 use pyo3::prelude::*;
 
@@ -52,7 +52,7 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
     }
     let store = asked.store.clone().unwrap_or_else(|| project.path_inside("data/store"));
     let mut study = Study::open(&project, &store)?;
-    let pool = Pool::new(asked.threads)?;
+    let pool = WorkerPool::new(asked.threads)?;
     let options = RunOptions {
         pool: &pool,
         watcher: &SilentProgress,
@@ -101,7 +101,7 @@ pub fn names() -> PyResult<Vec<String>> {
 
 fn opened(offline: bool) -> Result<Project, Failure> {
     let (mirror, cache) = (named("DPGP_MIRROR"), named("DPGP_DATA"));
-    let places = DataLocations { mirror, cache, offline, local_urls: DataLocations::allows_local_urls() };
+    let places = DataLocations { mirror, cache, offline, local_urls: DataLocations::environment_allows_local_urls() };
     Ok(Project::open(&places)?)
 }
 

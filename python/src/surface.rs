@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dpgp::data::rows::RowStream;
 use dpgp::kernel::KernelSetting;
 use dpgp::number::Positive;
-use dpgp::release::{CertificateSummary, ClassesFile, ModelOverride, MomentsFile, MomentsSurface, PublicPoints};
+use dpgp::release::{CertificateSummary, ClassesFile, ModelOverride, MomentsFile, MomentsFilePosterior, PublicPoints};
 use dpgp::task::Predictions;
 use nalgebra::DMatrix;
 use pyo3::prelude::*;
@@ -22,13 +22,13 @@ const BLOCK: usize = 16_384;
 /// Fails if the text of a release was edited, because the guarantee in an edited text must not be repeated.
 #[pyfunction]
 pub fn ensure_holds(name: &str, text: &str) -> PyResult<()> {
-    Ok(CertificateSummary::ensure_holds(Path::new(name), text).map_err(Failure::from)?)
+    Ok(CertificateSummary::ensure_certificate_holds(Path::new(name), text).map_err(Failure::from)?)
 }
 
 /// The posterior of a release, computed once.
 #[pyclass(module = "dpgp._core", frozen)]
 pub struct Surface {
-    surface: Arc<MomentsSurface>,
+    surface: Arc<MomentsFilePosterior>,
 }
 
 /// Means and the two standard deviations, as the bytes of 64-bit numbers.
@@ -44,7 +44,8 @@ impl Surface {
         let noise_variance =
             noise_variance.map(Positive::new).transpose().map_err(|error| Failure::input(error.to_string()))?;
         let other = ModelOverride { kernel, noise_variance };
-        let surface = beside(py, move |_| Ok(MomentsFile::parse(Path::new("release"), &release)?.fit_surface(other)?))?;
+        let surface =
+            beside(py, move |_| Ok(MomentsFile::parse(Path::new("release"), &release)?.compute_posterior(other)?))?;
         Ok(Self { surface: Arc::new(surface) })
     }
 

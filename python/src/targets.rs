@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dpgp::prelude::{DataLocations, Project};
-use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
-use dpgp::release::{PredictionRequest, ReleaseError, ReleaseOptions, publish, select_release_cell};
+use dpgp::release::ledger::{BudgetSetting, LedgerOptions};
+use dpgp::release::{PredictionRequest, ReleaseError, ReleaseOptions, charge_draw_and_write, select_release_cell};
 use dpgp::run::{RunError, StateFolder};
 use dpgp::task::{Cell, Experiment, ReleasedCombinations};
 use pyo3::prelude::*;
@@ -63,7 +63,7 @@ impl TargetsCore {
         let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let file = asked.ledger_file.clone();
-        let place = state.map(|state| LedgerLocation { state, file, budget, other_people });
+        let place = state.map(|state| LedgerOptions { state, file, budget, other_people });
         let (experiment, rows) = (Arc::clone(&self.experiment), Arc::clone(&self.rows));
         let (work, arguments) = (self.paid.begin()?, self.arguments.clone());
         beside(py, move |gate| {
@@ -92,13 +92,13 @@ impl TargetsCore {
 fn released(
     experiment: &Experiment,
     rows: &str,
-    place: Option<&LedgerLocation>,
+    place: Option<&LedgerOptions>,
     allow_exceptions: bool,
     gate: &Gate,
 ) -> Result<String, Failure> {
     let request = read_request(experiment, select_release_cell(experiment, &[])?, rows, place)?;
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
-    publish(&request, &ReleaseOptions { place, allow_exceptions }, ready, |charged| {
+    charge_draw_and_write(&request, &ReleaseOptions { place, allow_exceptions }, ready, |charged| {
         Ok(format!("{:#}\n", charged.combinations_json()?))
     })
 }
@@ -108,7 +108,7 @@ pub fn read_request<'a>(
     experiment: &'a Experiment,
     cell: &'a Cell,
     rows: &str,
-    place: Option<&LedgerLocation>,
+    place: Option<&LedgerOptions>,
 ) -> Result<PredictionRequest<'a>, Failure> {
     PredictionRequest::from_csv_text(experiment, cell, rows, None, place).map_err(|error| match error {
         // The rows are those that the caller holds, and nothing is charged.

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dpgp::privacy::PrivacyBudget;
-use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
+use dpgp::release::ledger::{BudgetSetting, LedgerOptions};
 use dpgp::release::{
-    AnyPlannedSumsRelease, DrawnRelease, PredictionRequest, RequestedRelease, SumsRequest, publish_together,
-    select_release_cell,
+    AnyPlannedSumsRelease, DrawnRelease, PredictionRequest, RequestedRelease, SumsRequest,
+    charge_draw_and_write_together, select_release_cell,
 };
 use dpgp::run::StateFolder;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ use crate::work::{Gate, beside};
 /// The epsilon of one release with a `share` (between 0 and 1) of the budget, at the delta of the budget.
 #[pyfunction]
 pub fn share_epsilon(epsilon: f64, delta: f64, share: f64) -> f64 {
-    PrivacyBudget { epsilon, delta }.share_epsilon(share)
+    PrivacyBudget { epsilon, delta }.epsilon_for_mu_squared_share(share)
 }
 
 /// The names of the targets, the budget of all of them, and the ledger.
@@ -37,11 +37,11 @@ pub struct JointRequest {
 }
 
 impl JointRequest {
-    fn place(&self) -> Result<Option<LedgerLocation>, Failure> {
+    fn place(&self) -> Result<Option<LedgerOptions>, Failure> {
         let state = self.ledger.then(StateFolder::open).transpose()?;
         let budget = self.budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
         let (file, other_people) = (self.ledger_file.clone(), self.other_people);
-        Ok(state.map(|state| LedgerLocation { state, file, budget, other_people }))
+        Ok(state.map(|state| LedgerOptions { state, file, budget, other_people }))
     }
 
     /// How each core keeps its release until it arrives.
@@ -68,9 +68,14 @@ impl JointRequest {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let place = self.place()?;
         let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
-        publish_together(requests, &names, PrivacyBudget { epsilon, delta }, place.as_ref(), ready, |drawn| {
-            drawn.iter().map(text).collect()
-        })
+        charge_draw_and_write_together(
+            requests,
+            &names,
+            PrivacyBudget { epsilon, delta },
+            place.as_ref(),
+            ready,
+            |drawn| drawn.iter().map(text).collect(),
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dpgp::prelude::Pool;
+use dpgp::prelude::WorkerPool;
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
@@ -99,7 +99,7 @@ fn is_forked() -> bool {
 
 /// Does work on new threads.
 fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
-    Pool::new(jobs(None))?.threads().install(work)
+    WorkerPool::new(jobs(None))?.threads().install(work)
 }
 
 /// The result that the work sent within some time.

@@ -22,12 +22,12 @@ use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_claim_audit::{AuditCheck, AuditFinding, AuditVerdict, RecomputedBound};
 use dpgp_data::rows::{FileState, RowFile, find_row_files, resolve_in_folder};
 use dpgp_release::{
-    AnyPlannedSumsRelease, AttackDraws, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints,
-    NeighbourRunVerb, NoisyParts, PointsFile, PredictionRequest, ReplacedCell, edge_case_neighbours, select_cells,
-    select_release_cell, situations,
+    AnyPlannedSumsRelease, AttackDrawSetting, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints,
+    NeighbourRunVerb, NoisyColumnsOrFields, PointsFile, PredictionRequest, ReplacedCell, edge_case_neighbours,
+    neighbour_run_situations, select_cells, select_release_cell,
 };
 use dpgp_report::{plain_table, wrap_prose};
-use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, note_outside_files};
+use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, report_outside_files};
 use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
@@ -121,7 +121,7 @@ fn audit_experiments(arguments: &AuditArguments, format: OutputFormat) -> Result
     let (mut failed, mut all, mut printed) = (0, 0, Vec::new());
     for experiment in &experiments {
         let audited = audit_experiment(&project, experiment, &options)?;
-        failed += audited.iter().filter(|cell| cell.fails()).count();
+        failed += audited.iter().filter(|cell| cell.has_unexpected_finding()).count();
         all += audited.len();
         match format {
             OutputFormat::Text => print(&text(experiment, &audited))?,
@@ -176,7 +176,7 @@ fn row(cell: &AuditedCell<'_>) -> Vec<String> {
 }
 
 fn verdict(cell: &AuditedCell<'_>) -> String {
-    match (cell.is_broken(), cell.announced) {
+    match (cell.breaks_privacy_claim(), cell.announced) {
         (true, Some(_)) => "broken, as the spec says".to_owned(),
         (true, None) => "BROKEN".to_owned(),
         (false, Some(_)) => format!("{}, BUT THE SPEC SAYS BROKEN", cell.finding.verdict.name()),
@@ -211,7 +211,7 @@ fn describe_audited_cell(one: &AuditedCell<'_>) -> AuditedGuarantee {
         checks: checks.clone(),
         reasons: reasons.clone(),
         announced: one.announced.map(str::to_owned),
-        fails: one.fails(),
+        fails: one.has_unexpected_finding(),
     }
 }
 
@@ -252,7 +252,7 @@ pub fn audit_end_to_end(
 ) -> Result<(), CliError> {
     let project = places.project()?;
     let experiment = project.find_one_experiment(spec)?;
-    let draws = AttackDraws { seed: u64::from(seed), releases: arguments.releases };
+    let draws = AttackDrawSetting { seed: u64::from(seed), releases: arguments.releases };
     let checks = run_end_to_end_checks(&project, &experiment, arguments, draws)?;
     let worst = checks.iter().map(|check| check.verdict).max().unwrap_or(AuditVerdict::NotAudited);
     match format {
@@ -279,11 +279,11 @@ fn run_end_to_end_checks(
     project: &Project,
     experiment: &Experiment,
     arguments: &EndToEndAuditArguments,
-    draws: AttackDraws,
+    draws: AttackDrawSetting,
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     let files = match arguments.rows.as_slice() {
         [] => {
-            note_outside_files(experiment)?;
+            report_outside_files(experiment)?;
             row_file_path(experiment).into_iter().collect()
         }
         files => files.to_vec(),
@@ -299,11 +299,11 @@ fn run_end_to_end_checks(
     let request = match &arguments.at {
         Some(at) => {
             let points = PointsFile { path: at, weights: None };
-            PredictionRequest::read(project, experiment, cell, points, watcher.downloads(), None)?
+            PredictionRequest::read(project, experiment, cell, points, watcher.download_progress(), None)?
         }
-        None => PredictionRequest::read_at_inputs(project, experiment, cell, watcher.downloads())?,
+        None => PredictionRequest::read_at_data_inputs(project, experiment, cell, watcher.download_progress())?,
     };
-    let mut checks = request.attack(project, watcher.downloads(), draws)?;
+    let mut checks = request.attack(project, watcher.download_progress(), draws)?;
     // Predictions that are computed from noisy sums hide only what the sums hide.
     if let Some(streamed) = streamed.filter(|_| !files.is_empty()) {
         for EndToEndCheck { verdict, note } in attack_sums(&streamed, &files, draws)? {
@@ -319,7 +319,7 @@ fn run_end_to_end_checks(
 fn attack_sums(
     streamed: &AnyPlannedSumsRelease<'_>,
     files: &[PathBuf],
-    draws: AttackDraws,
+    draws: AttackDrawSetting,
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     Ok(match streamed {
         AnyPlannedSumsRelease::Surface(streamed) => streamed.attack(files, draws)?,
@@ -356,7 +356,7 @@ pub fn check_sum_command(
     if are_too_large_to_copy(&files) {
         return Ok(vec![skipped_check()]);
     }
-    let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
+    let (rows, columns) = (FileCells::read(&files)?, streamed.distinct_columns_to_read());
     let Some(setting) = experiment.cells.first().map(Cell::setting) else { return Ok(Vec::new()) };
     let mut neighbours = edge_case_neighbours(setting, &rows, streamed.hides_row_count());
     for row in [0, rows.row_count().saturating_sub(1)] {
@@ -365,16 +365,17 @@ pub fn check_sum_command(
         let Some(record) = record else { continue };
         neighbours.extend(extreme_neighbours(&rows, row, streamed.replaced_cells(&record)));
     }
-    let contexts = situations(setting, &rows);
+    let contexts = neighbour_run_situations(setting, &rows);
     let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
-    let verb = NeighbourRunVerb { name: "sum", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
+    let verb =
+        NeighbourRunVerb { name: "sum", arguments, noisy: NoisyColumnsOrFields::Fields(streamed.noisy_fields()) };
     let mut plan =
         NeighbourRunPlan { experiment, rows, neighbours, contexts, points: None, verb, program: this_program };
-    let mut checks = vec![plan.check()?];
+    let mut checks = vec![plan.run_and_compare()?];
     if matches!(streamed, AnyPlannedSumsRelease::Counts(_)) {
         let arguments = ["--grid", "auto", "--out", "counts.csv"].map(str::to_owned).to_vec();
-        plan.verb = NeighbourRunVerb { name: "predict", arguments, noisy: NoisyParts::Columns(FROM_SUMS) };
-        checks.push(plan.check()?);
+        plan.verb = NeighbourRunVerb { name: "predict", arguments, noisy: NoisyColumnsOrFields::Columns(FROM_SUMS) };
+        checks.push(plan.run_and_compare()?);
     }
     Ok(checks)
 }
@@ -398,7 +399,7 @@ pub fn check_predict_command(
         let Some(target) = rows.number(row, data.target_column()) else { return Ok(None) };
         neighbours.extend(extreme_neighbours(&rows, row, request.replaced_cells(claim.neighbours, target)));
     }
-    let contexts = situations(setting, &rows);
+    let contexts = neighbour_run_situations(setting, &rows);
     let points = match &arguments.at {
         Some(at) => NeighbourRunPoints::File(at.clone()),
         None => NeighbourRunPoints::Text(rows.csv(Some(&data.inputs), rows.row_count().div_ceil(POINTS))?),
@@ -410,10 +411,10 @@ pub fn check_predict_command(
         Some(Neighbours::OneTargetChanges(_)) if !averaged => OF_TARGETS,
         _ => FROM_SUMS,
     };
-    let verb = NeighbourRunVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
+    let verb = NeighbourRunVerb { name: "predict", arguments: others, noisy: NoisyColumnsOrFields::Columns(noisy) };
     let mut check =
         NeighbourRunPlan { experiment, rows, neighbours, contexts, points: Some(points), verb, program: this_program }
-            .check()?;
+            .run_and_compare()?;
     // An exception that the certificate names, such as rows chosen by their target, does not break it.
     if check.verdict == AuditVerdict::Broken && !claim.caveats.is_empty() {
         check.verdict = AuditVerdict::Caveat;

@@ -10,8 +10,8 @@ use super::audit::AttackedSamples;
 use super::options::OutputFormat;
 use super::output::{print, print_json};
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{LowerBounds, attack};
-use dpgp_claim_audit::{FirstLine, SampledOutputs, read_sampled};
+use dpgp_audit::{PrivacyLowerBounds, attack};
+use dpgp_claim_audit::{CsvFirstLineKind, SampledOutputs, read_sampled_outputs};
 use dpgp_number::Delta;
 use dpgp_report::format_four_digits;
 
@@ -70,7 +70,7 @@ enum FirstLineChoice {
     Row,
 }
 
-impl From<FirstLineChoice> for FirstLine {
+impl From<FirstLineChoice> for CsvFirstLineKind {
     fn from(word: FirstLineChoice) -> Self {
         match word {
             FirstLineChoice::Names => Self::Names,
@@ -101,7 +101,7 @@ pub fn audit_samples(
     format: OutputFormat,
 ) -> Result<(), CliError> {
     let SampleAuditRequest { files: [one, other], claim, .. } = *sampled;
-    let read = read_sampled(one, other, sampled.first.map(FirstLine::from), seed)?;
+    let read = read_sampled_outputs(one, other, sampled.first.map(CsvFirstLineKind::from), seed)?;
     let bounds = attack(read.outputs.each_ref(), claim, confidence);
     let found = SampleAuditReport { sampled, read: &read, bounds: &bounds, confidence };
     match format {
@@ -116,13 +116,13 @@ pub fn audit_samples(
 struct SampleAuditReport<'a> {
     sampled: &'a SampleAuditRequest<'a>,
     read: &'a SampledOutputs,
-    bounds: &'a LowerBounds,
+    bounds: &'a PrivacyLowerBounds,
     confidence: f64,
 }
 
 impl SampleAuditReport<'_> {
     fn text(&self) -> String {
-        let (Guarantee { epsilon, delta }, LowerBounds { set, .. }) = (self.sampled.claim, self.bounds);
+        let (Guarantee { epsilon, delta }, PrivacyLowerBounds { set, .. }) = (self.sampled.claim, self.bounds);
         let mut text = format!("columns: {}\n", self.read.columns.join(", "));
         for (file, outputs) in self.sampled.files.iter().zip(&self.read.outputs) {
             text += &format!("{}: {} outputs\n", file.display(), outputs.len());
@@ -143,7 +143,7 @@ impl SampleAuditReport<'_> {
 
     /// Returns the largest epsilon that this number of outputs can prove.
     fn provable_epsilon(&self) -> f64 {
-        self.read.provable_epsilon(self.sampled.claim, self.confidence)
+        self.read.max_provable_epsilon(self.sampled.claim, self.confidence)
     }
 
     fn to_output(&self) -> AttackedSamples {

@@ -10,8 +10,8 @@ use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, expe
 use super::output::{print, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{
-    OtherMethod, ProtectedUnit, RankedMethod, Ranking, RankingFilter, format_four_digits, plain_table,
-    read_other_methods, wrap_prose,
+    AddedMethod, ProtectedUnit, RankedMethod, Ranking, RankingFilter, format_four_digits, plain_table,
+    read_added_methods, wrap_prose,
 };
 use dpgp_run::Project;
 use dpgp_task::Experiment;
@@ -91,7 +91,7 @@ pub(super) fn print_ranking(
         let committed = results.read_with_warning(project, &experiment)?;
         let others = form.with.as_deref().map(|table| other_methods(table, &experiment)).transpose()?;
         rankings.extend(Ranking::rank_all(&experiment, &committed, &filter, &others.unwrap_or_default()));
-        known.extend(Ranking::epsilons(&experiment, &committed));
+        known.extend(Ranking::ranked_row_epsilons(&experiment, &committed));
     }
     if rankings.is_empty() {
         return Err(empty_ranking_error(form.epsilon, known));
@@ -111,10 +111,10 @@ pub(super) fn print_ranking(
 }
 
 /// Reads the user's own methods.
-fn other_methods(table: &Path, experiment: &Experiment) -> Result<Vec<OtherMethod>, CliError> {
+fn other_methods(table: &Path, experiment: &Experiment) -> Result<Vec<AddedMethod>, CliError> {
     let text = read_limited_text(table).map_err(CliError::io(table))?;
     let metric = experiment.layout.as_ref().map_or("", |layout| layout.metric.as_str());
-    read_other_methods(&text, experiment, metric).map_err(|cause| CliError::Grade { path: table.to_path_buf(), cause })
+    read_added_methods(&text, experiment, metric).map_err(|cause| CliError::Grade { path: table.to_path_buf(), cause })
 }
 
 /// Makes the error for an empty ranking: no table has the epsilon, or no table is a ranking.
@@ -129,7 +129,7 @@ fn empty_ranking_error(epsilon: Option<f64>, mut known: Vec<f64>) -> CliError {
 
 fn ranked_experiments(project: &Project, names: &[String]) -> Result<Vec<Experiment>, CliError> {
     if names.is_empty() {
-        return Ok(project.find("leaderboard")?);
+        return Ok(project.find_experiments("leaderboard")?);
     }
     Ok(project.select_experiments(names, false)?)
 }
@@ -150,7 +150,7 @@ fn text(ranking: &Ranking) -> String {
     let rows = methods.iter().map(|method| cells(method, reference));
     let title = wrap_prose(&format!("{place}: {order} {metric} is best\n"));
     let table = plain_table(&headings, rows);
-    let Some(reference) = reference.filter(|_| ranking.has_insignificant_gain()) else {
+    let Some(reference) = reference.filter(|_| ranking.lacks_gain_over_nonprivate()) else {
         return format!("{title}{table}");
     };
     let note = format!("no method is better than {} by two standard errors of the difference\n", reference.method);

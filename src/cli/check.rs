@@ -9,7 +9,7 @@ use super::interrupt::watch_signals;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments};
 use super::output::{CheckedExperiment, print, print_data, print_json};
 use super::report::summary_pages;
-use dpgp_report::{Report, find_stale_results, publish, wrap_prose};
+use dpgp_report::{Report, list_result_differences, publish, wrap_prose};
 use dpgp_run::{Project, Provenance, RunError, RunOptions, Study, StudyReport, create_watcher};
 use dpgp_task::Experiment;
 
@@ -91,7 +91,7 @@ pub fn check(arguments: &CheckArguments, format: OutputFormat) -> Result<(), Cli
             done => done?,
         };
         let (report, provenance) = build_report(experiment, done)?;
-        let findings = find_stale_results(&folder, &report, &provenance, arguments.tolerance)?;
+        let findings = list_result_differences(&folder, &report, &provenance, arguments.tolerance)?;
         // The folder of the first of two runs is gone afterwards.
         let scratch = format!("{}/", again.path().display());
         let findings = findings.iter().map(|finding| finding.replace(&scratch, "")).collect();

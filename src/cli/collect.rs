@@ -51,7 +51,7 @@ pub fn collect(arguments: &CollectArguments, format: OutputFormat) -> Result<(),
         return Err(CliError::NotAFolder(path.clone()));
     }
     let store = arguments.store.folder(&project);
-    project.ensure_no_links(&store)?;
+    project.ensure_no_links_to_store(&store)?;
     let runs = merge(&store, &arguments.directories)?;
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();

@@ -137,7 +137,7 @@ fn fetch(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliEr
     let (mut text, mut here, mut failures) = (String::new(), Vec::new(), Vec::new());
     for dataset in &datasets {
         let name = &dataset.name;
-        match project.cache.ensure_dataset_files(dataset, watcher.downloads()) {
+        match project.cache.ensure_dataset_files(dataset, watcher.download_progress()) {
             Ok(_) => {
                 let status = status_name(project.cache.status(dataset));
                 text.push_str(&format!("{name}: {status}\n"));
@@ -158,7 +158,7 @@ fn fetch(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliEr
 fn verify(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliError> {
     let project = selection.places.project()?;
     let named = !selection.names.is_empty();
-    project.cache.ensure_mirror()?;
+    project.cache.ensure_mirror_is_folder()?;
     let (mut text, mut files, mut bad, mut hashed) = (String::new(), Vec::new(), 0, 0);
     for dataset in selected_datasets(selection, &project)? {
         for FileCheck { file, path, outcome } in project.cache.verify(dataset)? {
@@ -200,7 +200,7 @@ fn write_folds(arguments: &FoldsArguments, format: OutputFormat) -> Result<(), C
     let experiment = project.find_one_experiment(name)?;
     let Some(&cell) = select_cells(&experiment, cell)?.first() else { return Err(CliError::NoFolds(name.clone())) };
     let setting = cell.setting();
-    let sample = load_sample(&experiment, setting, &project, create_watcher(*quiet).downloads())?;
+    let sample = load_sample(&experiment, setting, &project, create_watcher(*quiet).download_progress())?;
     let columns = ["replicate", "fold"].into_iter().chain(setting.data.inputs.iter().map(String::as_str));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.chain([setting.data.target_column()]))?;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
 use super::output::{ExplainedExperiment, print, print_json};
-use dpgp_run::{Plan, RecomputeReason, StaleResults, Study};
+use dpgp_run::{RecomputeReason, RunPlan, StaleResults, Study};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -60,7 +60,7 @@ pub(super) fn print_reasons(
     if format == OutputFormat::Json { print_json(&json!(all)) } else { Ok(()) }
 }
 
-fn text(name: &str, plan: &Plan<'_>, stale: &[StaleResults]) -> String {
+fn text(name: &str, plan: &RunPlan<'_>, stale: &[StaleResults]) -> String {
     if stale.is_empty() {
         return format!("{name}: everything is stored ({} results)\n", plan.replicate_count());
     }

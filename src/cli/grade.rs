@@ -10,8 +10,8 @@ use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, coun
 use super::output::{GradedExperiment, print, print_data, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{
-    GradedNumber, NumberComparison, TableGrade, UnknownMetric, first_screen_graded, format_four_digits,
-    grade as graded, plain_table, wrap_prose,
+    GradedNumber, NumberComparison, TableGrade, UnknownMetric, format_four_digits, grade_table as graded,
+    graded_summary_screen, plain_table, wrap_prose,
 };
 use dpgp_task::Experiment;
 
@@ -90,7 +90,7 @@ pub fn grade(arguments: &GradeArguments, format: OutputFormat) -> Result<(), Cli
             print_json(&json!(GradedExperiment { experiment, grade }))?
         }
         (_, GradeFormat::Text) if arguments.rows => print(&grade_text(&experiment, &result))?,
-        (_, GradeFormat::Text) => print(&first_screen_graded(&experiment, &result, &grading_notes(&result)))?,
+        (_, GradeFormat::Text) => print(&graded_summary_screen(&experiment, &result, &grading_notes(&result)))?,
         (_, GradeFormat::Md) => print_data(&markdown(&experiment, &result))?,
     }
     if result.fails() {

@@ -9,7 +9,7 @@ use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, account_text, count_with_noun};
 use super::output::{print, print_json};
 use dpgp_accounting::AttackRisk;
-use dpgp_data::Fingerprint;
+use dpgp_data::RowsFingerprint;
 use dpgp_number::Delta;
 use dpgp_release::ledger::{
     Ledger, LedgerEntry, LedgerState, ListedLedger, ReleasePosition, find_ledger_in_file, list_ledgers,
@@ -191,8 +191,9 @@ fn find_spec_ledgers(
     let (mut paths, mut found): (Vec<PathBuf>, Vec<ListedLedger>) = (Vec::new(), Vec::new());
     for cell in &experiment.cells {
         let setting = cell.setting();
-        let all = |_: &Fingerprint| Ok::<(), RunError>(());
-        let rows = load_fingerprinted_sample(&experiment, setting, &project, watcher.downloads(), state.key(), all)?;
+        let all = |_: &RowsFingerprint| Ok::<(), RunError>(());
+        let rows =
+            load_fingerprinted_sample(&experiment, setting, &project, watcher.download_progress(), state.key(), all)?;
         for one in list_ledgers_about(state, &rows.fingerprint)? {
             if !paths.contains(&one.path) {
                 paths.push(one.path.clone());

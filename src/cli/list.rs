@@ -7,7 +7,7 @@ use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat};
 use super::output::{ListedExperiment, print, print_json};
 use dpgp_data::DatasetStatus;
-use dpgp_report::plain_table_fitted;
+use dpgp_report::plain_table_dropping_columns;
 use dpgp_run::Project;
 use dpgp_task::Experiment;
 
@@ -53,7 +53,7 @@ pub fn list(arguments: &ListArguments, format: OutputFormat) -> Result<(), CliEr
     } else {
         let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
         let rows = experiments.iter().map(|experiment| row(experiment, &project));
-        print(&plain_table_fitted(&headings, rows, &SPARE))?;
+        print(&plain_table_dropping_columns(&headings, rows, &SPARE))?;
     }
     // Report unreadable specs after the list.
     CliError::combine_failures(failures, specs.len())

@@ -10,7 +10,7 @@ use super::options::OutputFormat;
 use super::output::{new_file_error, open_new, print, print_json};
 use dpgp_fs::NewFile;
 use dpgp_release::{CertificateSummary, PredictionsFileContents};
-use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
+use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapSlice, ValueScaleEnds, draw_map};
 
 const EXAMPLES: &str = "\
 Draws a file from `dpgp predict`. If points differ in one input, the map shows the private mean with two bands: the privacy noise
@@ -54,7 +54,7 @@ pub fn map(arguments: &MapArguments, format: OutputFormat) -> Result<(), CliErro
     let file = MapRequest::new(out, choices)?.open()?;
     let drawn = file.write(&PredictionsFileContents::read(predictions)?)?;
     if format == OutputFormat::Json {
-        return print_json(&json!({ "written": out, "map": drawn.json() }));
+        return print_json(&json!({ "written": out, "map": drawn.summary_json() }));
     }
     let caption: String = drawn.caption.iter().map(|sentence| format!("{sentence}\n")).collect();
     print(&format!("{} points drawn, written to {}\n{caption}", drawn.points, out.display()))
@@ -72,7 +72,7 @@ pub(super) struct MapOptionArguments {
     /// Bounds of the colour scale or of the value axis, so that maps can be compared; numbers beyond a bound are drawn at the bound
     /// [default: the range of the map]
     #[arg(long, value_name = "LOW..HIGH", requires = "map", allow_hyphen_values = true)]
-    scale: Option<MapScale>,
+    scale: Option<ValueScaleEnds>,
     /// A public GeoJSON file whose lines and borders are drawn over a map of longitude and latitude
     #[arg(long, value_name = "GEOJSON", requires = "map")]
     outline: Option<PathBuf>,

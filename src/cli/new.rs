@@ -14,9 +14,9 @@ use super::waiting::Spinner;
 use dpgp_data::{ColumnNameSource, Separator, is_hidden_char, read_limited_text};
 use dpgp_fs::existing_parent_folder;
 use dpgp_release::draft::{
-    ChosenColumns, ColumnRoles, CountChoices, CountRelation, GeneratedSpec, PersonColumnAndLimit, ProtectedPart,
-    SpecDraft, UserDataFile, describe_file, first_names_text, generate_spec, indent_lines, note_bounds_origin,
-    read_released_bounds, set_remaining_budget, total_budget,
+    ChosenColumns, ColumnRoles, CountChoices, CountNeighbourRelation, GeneratedSpec, PersonColumnAndLimit,
+    ProtectedPart, SpecDraft, UserDataFile, describe_file, first_names_text, generate_spec, indent_first_lines,
+    note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget,
 };
 use dpgp_report::{format_exact, spec_from_paper_table};
 use dpgp_run::{DataLocations, Project};
@@ -227,7 +227,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         _ => text,
     };
     let mut draft = SpecDraft::new(&text);
-    ends.iter().for_each(|ends| draft.set_bounds(*ends));
+    ends.iter().for_each(|ends| draft.set_target_bounds(*ends));
     let text = match said {
         Some(said) => ask_questions(draft, &path, said)?,
         None if ends.is_some() => draft.text_with_bounds_filled(),
@@ -376,7 +376,7 @@ fn roles_text(roles: &ColumnRoles, left_out: &[String]) -> String {
     let ColumnRoles { target, inputs, told_target, told_inputs, .. } = roles;
     let left = match left_out {
         [] => String::new(),
-        lines => format!("left out:{}\n", indent_lines(lines)),
+        lines => format!("left out:{}\n", indent_first_lines(lines)),
     };
     let Some(target) = target else {
         let why = if *told_inputs { "" } else { " (use --inputs to choose others)" };
@@ -475,8 +475,8 @@ impl NewArguments {
 
     fn count_choices(&self) -> CountChoices {
         let relation = match self.relation {
-            RelationArgument::AddRemove => CountRelation::AddRemove,
-            RelationArgument::ReplaceOne => CountRelation::ReplaceOne,
+            RelationArgument::AddRemove => CountNeighbourRelation::AddRemove,
+            RelationArgument::ReplaceOne => CountNeighbourRelation::ReplaceOne,
         };
         CountChoices { bins: self.bins.clone(), relation }
     }

@@ -75,7 +75,7 @@ pub(super) fn ask_questions(draft: SpecDraft, path: &Path, said: UserInput<'_>) 
             return Err(RunError::from(Box::new(wrong)).into());
         }
         print_stderr(&wrong.to_string());
-        dialogue.draft.forget_line(wrong.line);
+        dialogue.draft.forget_answers_in_line(wrong.line);
     }
 }
 
@@ -130,7 +130,7 @@ impl<'a> Dialogue<'a> {
     /// Asks one question. On a terminal, repeats it until the answer is valid. `None` if the user goes back.
     fn ask_question(&mut self, place: usize) -> Result<Option<Vec<f64>>, CliError> {
         let question = self.draft.question(place);
-        let proposed = self.draft.proposal(place);
+        let proposed = self.draft.proposed_answer(place);
         // Nobody at a pipe sees the default and its note: a bound or an epsilon that was forgotten must not become a number.
         let needs_answer = !self.said.is_terminal && question.needs_answer();
         let default = self.typed.get(&place).cloned().or_else(|| proposed.clone().filter(|_| !needs_answer));
@@ -289,10 +289,10 @@ epsilon = 1.0
         let mut dialogue = Dialogue::new(SpecDraft::new(TEMPLATE), input);
         dialogue.ask_all().unwrap();
         let before = answers(&dialogue.draft);
-        dialogue.draft.forget_line(6);
+        dialogue.draft.forget_answers_in_line(6);
         assert_eq!(answers(&dialogue.draft), [before[0].clone(), None, before[2].clone()]);
         dialogue.ask_all().unwrap();
-        dialogue.draft.forget_line(1);
+        dialogue.draft.forget_answers_in_line(1);
         assert_eq!(answers(&dialogue.draft), [None, None, None]);
         dialogue.ask_all().unwrap_err();
     }

@@ -12,9 +12,9 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 use super::CliError;
 use super::output::print_stderr;
 use dpgp_fs::{append_suffix, refuse_links};
-use dpgp_release::ledger::{BudgetSetting, ChargeReceipt, LedgerAccount, LedgerLocation};
+use dpgp_release::ledger::{BudgetSetting, ChargeReceipt, LedgerAccount, LedgerOptions};
 use dpgp_report::{CommittedResults, ResultsSource, ensure_no_links};
-use dpgp_run::{DataLocations, Pool, Project, RunError, StateFolder, Study};
+use dpgp_run::{DataLocations, Project, RunError, StateFolder, Study, WorkerPool};
 use dpgp_spec::is_changed_experiment;
 use dpgp_task::Experiment;
 
@@ -94,7 +94,7 @@ impl DataLocationArguments {
     /// Opens the project of the working directory. Prints a note if the project is in a folder above.
     pub fn project(&self) -> Result<Project, RunError> {
         let Self { mirror, cache, offline } = self;
-        let local_urls = DataLocations::allows_local_urls();
+        let local_urls = DataLocations::environment_allows_local_urls();
         let (mirror, cache, offline) = (mirror.clone(), cache.clone(), *offline);
         Ok(announce_project(Project::open(&DataLocations { mirror, cache, offline, local_urls })?))
     }
@@ -192,7 +192,7 @@ impl ResultsArguments {
 
     /// Returns the source of results: the folder, with the shipped results if no folder was named and the project is the shipped one.
     pub fn results_source<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
-        ResultsSource { folder, is_shipped: self.directory.is_none() && project.is_shipped() }
+        ResultsSource { folder, is_shipped: self.directory.is_none() && project.has_shipped_experiments() }
     }
 }
 
@@ -204,8 +204,8 @@ impl ComputeArguments {
     }
 
     /// Makes the thread pool.
-    pub fn pool(&self) -> Result<Pool, RunError> {
-        Pool::new(self.jobs())
+    pub fn pool(&self) -> Result<WorkerPool, RunError> {
+        WorkerPool::new(self.jobs())
     }
 }
 
@@ -243,21 +243,21 @@ impl ReleaseLedgerArguments {
     }
 
     /// Opens the place of the ledgers, or returns `None` with --no-ledger.
-    pub(super) fn open_ledger_place(&self) -> Result<Option<LedgerLocation>, CliError> {
+    pub(super) fn open_ledger_place(&self) -> Result<Option<LedgerOptions>, CliError> {
         if self.no_ledger {
             return Ok(None);
         }
         let state = StateFolder::open().map_err(RunError::from)?;
         let budget = self.budget_epsilon.zip(self.budget_delta);
         let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
-        Ok(Some(LedgerLocation { state, file: self.ledger.clone(), budget, other_people: self.other_people }))
+        Ok(Some(LedgerOptions { state, file: self.ledger.clone(), budget, other_people: self.other_people }))
     }
 }
 
 /// Opens the existing ledgers to read them; writes nothing.
-pub(super) fn existing_ledger_place() -> Result<Option<LedgerLocation>, CliError> {
+pub(super) fn existing_ledger_place() -> Result<Option<LedgerOptions>, CliError> {
     let state = StateFolder::open_existing().map_err(RunError::from)?;
-    Ok(state.map(|state| LedgerLocation { state, file: None, budget: None, other_people: false }))
+    Ok(state.map(|state| LedgerOptions { state, file: None, budget: None, other_people: false }))
 }
 
 /// Describes the ledger after a release.
@@ -281,7 +281,7 @@ pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
     let LedgerAccount { releases, budget, mu, open } = account;
     let releases = if *releases == 1 { "1 release has".to_owned() } else { format!("{releases} releases have") };
     // At the budget's own delta: at a smaller one, more epsilon than the whole budget can be left.
-    let left = account.spent_share().zip(budget.and_then(|budget| account.epsilon_left(budget.delta)));
+    let left = account.spent_squared_mu_share().zip(budget.and_then(|budget| account.epsilon_left(budget.delta)));
     let mut text = match (budget, left) {
         (Some(budget), Some((share, left))) => format!(
             "{releases} spent epsilon = {:.4} at delta = {delta:?}, {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more \

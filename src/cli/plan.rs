@@ -92,7 +92,7 @@ fn forecast(
         results: plan.replicate_count(),
         stored: plan.stored_count(),
         data: data_status_name(experiment, study.project()),
-        blocks: plan.units(Shard::WHOLE).len(),
+        blocks: plan.pending_block_replicates(Shard::WHOLE).len(),
         spent: study.seconds_stored(&plan)?,
         seconds: study.seconds_left(&plan, work.jobs())?,
     })

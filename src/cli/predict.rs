@@ -25,10 +25,11 @@ use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    CERTIFICATE_ENDING, CertificateSummary, CombinationsFile, CountsFile, DrawnRelease, GridChoice, ModelOverride,
-    MomentsFile, NamedAreas, NewCombinationsFile, PointsFile, PostprocessedPredictions, PredictionFiles,
-    PredictionFormat, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey,
-    prediction_paths, publish, refuse_private_filter, select_release_cell, write_predictions,
+    CERTIFICATE_ENDING, CertificateSummary, CountsFile, DrawnRelease, GridChoice, ModelOverride, MomentsFile,
+    NamedAreas, NewTargetCombinationsFile, PointsFile, PostprocessedPredictions, PredictionFiles, PredictionFormat,
+    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey,
+    TargetCombinationsFile, charge_draw_and_write, prediction_paths, refuse_private_filter, select_release_cell,
+    write_predictions,
 };
 use dpgp_report::{DrawnMap, format_four_digits};
 use dpgp_run::{ClippedCounts, Project, create_watcher};
@@ -139,10 +140,10 @@ pub struct PredictArguments {
 /// Releases predictions, in the order that privacy needs.
 ///
 /// 1. Refuse: check all that needs no private row. Such an error reveals nothing about rows and spends no budget.
-/// 2. Read: load the rows and the public points. [`publish`] then fits the model, designs the noise, and refuses exceptions to the
+/// 2. Read: load the rows and the public points. [`charge_draw_and_write`] then fits the model, designs the noise, and refuses exceptions to the
 ///    guarantee unless --allow-caveats.
-/// 3. Charge: [`publish`] enters the cost of the release in the ledger. A spent budget refuses here, before any noise exists.
-/// 4. Draw: [`publish`] draws the noise from the operating system, once.
+/// 3. Charge: [`charge_draw_and_write`] enters the cost of the release in the ledger. A spent budget refuses here, before any noise exists.
+/// 4. Draw: [`charge_draw_and_write`] draws the noise from the operating system, once.
 /// 5. Write: [`write_release`] writes the predictions, their certificate and the map, and prints a summary.
 ///
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
@@ -187,26 +188,28 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
     if arguments.preview.preview {
         // A preview may use public facts only. The known ledgers show which inputs earlier releases protect, and such inputs are not
         // public. A preview writes nothing, not even to the state folder.
-        let (downloads, place) = (watcher.downloads(), existing_ledger_place()?);
+        let (downloads, place) = (watcher.download_progress(), existing_ledger_place()?);
         let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
         let options = arguments.preview.with_default_epsilons(cell.setting().privacy.epsilon);
         return preview(&request, &experiment.meta.title, &options, arguments.quiet, format);
     }
     // Refuse: a missing state folder, a key that cannot sign, and output files that exist or cannot be written.
-    let (place, downloads) = (arguments.ledger.open_ledger_place()?, watcher.downloads());
+    let (place, downloads) = (arguments.ledger.open_ledger_place()?, watcher.download_progress());
     let signing = arguments.sign.as_deref().map(SigningKey::from_tested_file).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
     let map = map.map(MapRequest::open).transpose()?;
-    let release =
-        arguments.release.as_deref().map(|path| NewCombinationsFile::open(path, cell.setting(), signing.as_ref()));
+    let release = arguments
+        .release
+        .as_deref()
+        .map(|path| NewTargetCombinationsFile::open(path, cell.setting(), signing.as_ref()));
     let outputs = ReleaseOutputFiles { files, map, release: release.transpose()? };
     // Read: the rows of the spec, and the public points.
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
     // Refuse: points that cannot be drawn as a map. The trial holds blank predictions, so it does not depend on targets.
     if let Some(map) = &outputs.map {
-        map.check_points(&request.blank_csv()?)?;
+        map.check_points(&request.zero_filled_csv()?)?;
     }
     let waiting = Spinner::start("fitting the model and designing the noise", arguments.quiet);
     let designed = || {
@@ -216,7 +219,9 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
     let clipped = request.count_clipped_targets().filter(|_| arguments.for_holder);
     let terms = ReleaseOptions { place: place.as_ref(), allow_exceptions: arguments.allow_caveats };
     // Charge, draw, write: `show` gets only predictions that were charged and drawn.
-    publish(&request, &terms, designed, |charged| write_release(charged, outputs, clipped, arguments, format))
+    charge_draw_and_write(&request, &terms, designed, |charged| {
+        write_release(charged, outputs, clipped, arguments, format)
+    })
 }
 
 /// Changes settings of a spec, but not its rows: these may be private, and the certificate quotes the changes.
@@ -240,7 +245,7 @@ pub(super) fn apply_changes(
 struct ReleaseOutputFiles<'k> {
     files: Option<PredictionFiles<'k>>,
     map: Option<NewMapFile>,
-    release: Option<NewCombinationsFile<'k>>,
+    release: Option<NewTargetCombinationsFile<'k>>,
 }
 
 /// Writes charged predictions to their files, and prints a summary.
@@ -435,7 +440,7 @@ impl FromReleaseArguments {
             (Some(out), OutputFormat::Text) => print(&format!(
                 "predictions at {}, written to {}\nnothing more was released: they are computed from {}, whose guarantee covers them: \
                  {guarantee}\n",
-                count_with_noun(predictions.points(), "point", "points"),
+                count_with_noun(predictions.point_count(), "point", "points"),
                 out.display(),
                 from.display()
             )),
@@ -451,7 +456,7 @@ impl FromReleaseArguments {
             let predictions = numbers.predict(at, &other)?;
             return Ok(ComputedPredictions { predictions, guarantee: PUBLISHERS_GUARANTEE.to_owned(), published });
         }
-        if let Some(file) = CombinationsFile::read(from)? {
+        if let Some(file) = TargetCombinationsFile::read(from)? {
             let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
             if other != ModelOverride::default() {
                 return Err(CliError::ModelOfCounts);
@@ -492,7 +497,7 @@ struct ComputedPredictions {
 /// Refuses a file that was edited: its guarantee is not to be repeated.
 fn ensure_holds(from: &Path) -> Result<(), CliError> {
     let text = read_limited_text(from).map_err(CliError::io(from))?;
-    Ok(CertificateSummary::ensure_holds(from, &text)?)
+    Ok(CertificateSummary::ensure_certificate_holds(from, &text)?)
 }
 
 /// Reads the guarantee of the file, which also covers everything computed from it.

@@ -13,8 +13,8 @@ use super::preview::preview;
 use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_release::{
-    DrawnRelease, FilledFiles, JointGuarantee, JointReleasePlan, PlannedJointRelease, PredictionFiles,
-    PredictionRequest, PrivatePredictions, ReleaseError, SigningKey, prediction_paths, publish_together,
+    DrawnRelease, JointGuarantee, JointReleasePlan, PlannedJointRelease, PredictionFiles, PredictionRequest,
+    PrivatePredictions, ReleaseError, SigningKey, UnnamedFiles, charge_draw_and_write_together, prediction_paths,
     refuse_private_filter,
 };
 use dpgp_run::{Project, create_watcher};
@@ -33,16 +33,16 @@ pub(super) fn predict_together(
     let signing = arguments.sign.as_deref().map(SigningKey::from_tested_file).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     let paths: Vec<PathBuf> =
-        joint.answers().iter().map(|answer| folder.join(format!("{}.csv", answer.name()))).collect();
+        joint.planned_releases().iter().map(|answer| folder.join(format!("{}.csv", answer.name()))).collect();
     ensure_distinct_paths(&[output_paths(&paths), arguments.ledger.files()].concat())?;
     let mut made = AnswersFolderGuard::open(folder)?;
     let files = paths.iter().map(|path| PredictionFiles::open(path, signing.as_ref()));
     let files: Vec<PredictionFiles<'_>> = files.collect::<Result<_, _>>()?;
     // Read: the rows, once for each answer, and the public points.
     let points = arguments.points.public_points();
-    let requests = joint.answers().iter().map(|answer| {
+    let requests = joint.planned_releases().iter().map(|answer| {
         let (experiment, cell) = (answer.experiment(), answer.cell());
-        PredictionRequest::read(&project, experiment, cell, points, watcher.downloads(), place.as_ref())
+        PredictionRequest::read(&project, experiment, cell, points, watcher.download_progress(), place.as_ref())
     });
     let requests: Vec<PredictionRequest<'_>> = requests.collect::<Result<_, _>>()?;
     let waiting = Spinner::start("fitting the models and designing the noise", arguments.quiet);
@@ -50,14 +50,14 @@ pub(super) fn predict_together(
         drop(waiting);
         Ok(())
     };
-    let names: Vec<&str> = joint.answers().iter().map(PlannedJointRelease::name).collect();
+    let names: Vec<&str> = joint.planned_releases().iter().map(PlannedJointRelease::name).collect();
     // Charge, draw, write.
-    publish_together(&requests, &names, joint.total(), place.as_ref(), designed, |drawn| {
+    charge_draw_and_write_together(&requests, &names, joint.total_budget(), place.as_ref(), designed, |drawn| {
         made.keep();
         // All answers are on the disk before the first has its name.
-        let (mut certificates, mut all) = (Vec::new(), FilledFiles::default());
+        let (mut certificates, mut all) = (Vec::new(), UnnamedFiles::default());
         for (files, drawn) in files.into_iter().zip(drawn) {
-            let (certificate, filled) = files.fill(drawn)?;
+            let (certificate, filled) = files.write_unnamed(drawn)?;
             certificates.push(certificate);
             all.append(filled);
         }
@@ -65,8 +65,8 @@ pub(super) fn predict_together(
         match format {
             OutputFormat::Text => print(&summary(&joint, drawn, &paths)),
             OutputFormat::Json => print_json(&json!({
-                "epsilon": joint.total().epsilon,
-                "delta": joint.total().delta,
+                "epsilon": joint.total_budget().epsilon,
+                "delta": joint.total_budget().delta,
                 "written": paths,
                 "certificates": certificates,
             })),
@@ -80,19 +80,20 @@ pub(super) fn preview_together(arguments: &PredictArguments, format: OutputForma
     let project = arguments.places.project()?;
     let joint = split_budget(arguments, &project)?;
     if format == OutputFormat::Json {
-        let answers = joint.answers().iter().map(|answer| {
+        let answers = joint.planned_releases().iter().map(|answer| {
             let epsilon = answer.cell().setting().privacy.epsilon.get();
-            json!({ "name": answer.name(), "share": answer.share(), "epsilon": epsilon })
+            json!({ "name": answer.name(), "share": answer.budget_share(), "epsilon": epsilon })
         });
         return print_json(&json!({ "answers": answers.collect::<Vec<_>>() }));
     }
     let (watcher, place) = (create_watcher(arguments.quiet), existing_ledger_place()?);
     let points = arguments.points.public_points();
-    for answer in joint.answers() {
+    for answer in joint.planned_releases() {
         let (experiment, cell) = (answer.experiment(), answer.cell());
-        let request = PredictionRequest::read(&project, experiment, cell, points, watcher.downloads(), place.as_ref())?;
+        let request =
+            PredictionRequest::read(&project, experiment, cell, points, watcher.download_progress(), place.as_ref())?;
         let epsilon = cell.setting().privacy.epsilon;
-        let share = 100.0 * answer.share();
+        let share = 100.0 * answer.budget_share();
         print(&format!("{}: epsilon = {}, {share:.0} % of the budget\n", answer.name(), epsilon.get()))?;
         let one = arguments.preview.at_epsilon(epsilon);
         preview(&request, &experiment.meta.title, &one, arguments.quiet, format)?;
@@ -107,8 +108,8 @@ fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<Joint
     // Refuse: changes of the rows.
     specs.iter().try_for_each(|spec| apply_changes(project, spec.clone(), &arguments.set).map(drop))?;
     let weights: Vec<(String, f64)> = arguments.share.iter().map(|share| (share.name.clone(), share.weight)).collect();
-    let joint = JointReleasePlan::split(project, specs, &arguments.set, &arguments.cell, &weights)?;
-    for answer in joint.answers() {
+    let joint = JointReleasePlan::split_budget(project, specs, &arguments.set, &arguments.cell, &weights)?;
+    for answer in joint.planned_releases() {
         let setting = answer.cell().setting();
         refuse_private_filter(setting, false)?;
         ensure_readable_addresses(setting.data.source.own_file().map(Path::new))?;
@@ -124,22 +125,22 @@ fn output_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Describes the release: its answers, the guarantee of all together, what it does not cover, and the balance of the ledger.
 fn summary(joint: &JointReleasePlan, drawn: &[DrawnRelease<PrivatePredictions<'_>>], paths: &[PathBuf]) -> String {
-    let total = joint.total();
+    let total = joint.total_budget();
     let mut text = format!("{} released together:\n", count_with_noun(drawn.len(), "answer", "answers"));
-    let answers = joint.answers();
+    let answers = joint.planned_releases();
     let width = answers.iter().map(|answer| answer.name().chars().count()).max().unwrap_or_default();
     for ((answer, drawn), path) in answers.iter().zip(drawn).zip(paths) {
         let epsilon = drawn.certificate().guarantee.map_or(f64::INFINITY, |guarantee| guarantee.epsilon);
         let (name, points) = (answer.name(), count_with_noun(drawn.points(), "point", "points"));
-        let (share, path) = (100.0 * answer.share(), path.display());
+        let (share, path) = (100.0 * answer.budget_share(), path.display());
         text.push_str(&format!(
             "  {name:width$}  epsilon = {epsilon}, {share:.0} % of the budget; {points} in {path}\n"
         ));
     }
     let guarantee = drawn.first().and_then(DrawnRelease::joint_guarantee);
-    text.extend(guarantee.and_then(JointGuarantee::risk).map(|risk| format!("{risk}\n")));
+    text.extend(guarantee.and_then(JointGuarantee::risk_in_words).map(|risk| format!("{risk}\n")));
     let neighbours =
-        guarantee.map(|guarantee| guarantee.neighbours().join("; for other answers, ")).unwrap_or_default();
+        guarantee.map(|guarantee| guarantee.neighbours_in_words().join("; for other answers, ")).unwrap_or_default();
     text.push_str(&format!(
         "joint guarantee of all answers: epsilon = {:?}, delta = {:?}, {neighbours}; noise from the operating system\n",
         total.epsilon, total.delta

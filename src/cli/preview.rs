@@ -71,13 +71,13 @@ pub(super) fn preview(
     if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::Exists(path.to_path_buf()));
     }
-    if request.count_noise_sd(Epsilon::NONE).is_some() {
+    if request.noise_sd_of_counts(Epsilon::NONE).is_some() {
         return preview_counts(request, arguments, format);
     }
     let waiting = Spinner::start("computing the expected error at each epsilon", quiet);
-    let preview = request.preview(&arguments.epsilons)?;
+    let preview = request.preview_prediction_errors(&arguments.epsilons)?;
     let expected = |epsilon| {
-        let preview = request.preview(&[epsilon])?;
+        let preview = request.preview_prediction_errors(&[epsilon])?;
         Ok(preview.expected.iter().map(|row| row.error).fold(0.0, f64::max))
     };
     let wanted = arguments.error.map(|error| find_wanted_epsilon(expected, error)).transpose()?;
@@ -109,7 +109,7 @@ fn preview_counts(
     if arguments.figure.is_some() {
         return Err(ReleaseError::NoExpectedError.into());
     }
-    let sd = |epsilon| request.count_noise_sd(epsilon).unwrap_or(f64::INFINITY);
+    let sd = |epsilon| request.noise_sd_of_counts(epsilon).unwrap_or(f64::INFINITY);
     let wanted = arguments.error.map(|error| find_wanted_epsilon(|epsilon| Ok(sd(epsilon)), error)).transpose()?;
     if format == OutputFormat::Json {
         let count_noise = arguments.epsilons.iter().map(|&epsilon| CountNoise { epsilon, sd: sd(epsilon) });

@@ -13,7 +13,7 @@ use super::output::{WrittenReport, print, print_json, write_new};
 use super::waiting::Spinner;
 use dpgp_fs::write_atomically;
 use dpgp_report::{
-    CHECKS, PaperCoverageAndPages, REPRODUCTION, checks_markdown, collect_findings, is_report, report_html,
+    CHECKS, PaperCoverageAndPages, REPRODUCTION, checks_markdown, collect_findings, is_report_page, report_html,
     reproduction_markdown,
 };
 use dpgp_run::{Project, find_commit};
@@ -58,7 +58,7 @@ pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), C
     let project = arguments.places.project()?;
     let mut experiments = Vec::new();
     for name in &arguments.names {
-        experiments.extend(project.find(name)?);
+        experiments.extend(project.find_experiments(name)?);
     }
     if arguments.names.is_empty() {
         experiments = project.experiments()?;
@@ -101,7 +101,7 @@ fn earlier_report(path: &Path) -> Result<Option<PathBuf>, CliError> {
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(CliError::io(path))?;
     file.take(BEGINNING).read_to_end(&mut beginning).map_err(CliError::io(path))?;
-    if !is_report(&String::from_utf8_lossy(&beginning)) {
+    if !is_report_page(&String::from_utf8_lossy(&beginning)) {
         return Err(CliError::Exists(path.to_path_buf()));
     }
     path.canonicalize().map(Some).map_err(CliError::io(path))

@@ -17,8 +17,8 @@ use super::output::{ExperimentRunOutput, JsonOutput, RunClaim, RunRow, ShardRunO
 use super::plan::print_plan;
 use super::report::write_pages;
 use dpgp_report::{
-    NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, first_screen, publish, table_terminal,
-    wrap_prose,
+    NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, publish, run_summary_screen,
+    table_terminal, wrap_prose,
 };
 use dpgp_run::{RunError, RunOptions, Shard, Study, StudyReport, create_watcher};
 use dpgp_spec::SpecChange;
@@ -192,7 +192,7 @@ fn announce_programs(experiment: &Experiment, study: &Study<'_>, options: &RunOp
         ));
     }
     let plan = study.plan(experiment, options.seed)?;
-    let left = plan.units(options.shard).len();
+    let left = plan.pending_block_replicates(options.shard).len();
     if left > 0 {
         let programs: Vec<String> = programs.into_iter().collect();
         print_stderr(&format!("runs {}: {}", programs.join("; "), count_with_noun(left, "time", "times")));
@@ -251,7 +251,7 @@ fn print_first_screen(report: &Report<'_>, done: &StudyReport, folder: &Path) ->
     if !report.failed.is_empty() || report.rows.len() > 1 {
         notes.push("`--rows` prints every row and every claim".to_owned());
     }
-    print(&format!("{}\n", first_screen(report, &notes)))
+    print(&format!("{}\n", run_summary_screen(report, &notes)))
 }
 
 fn print_shard(

@@ -15,14 +15,15 @@ use super::options::{
 };
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
-use dpgp_data::DataKey;
+use dpgp_data::HmacKey;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_fs::append_suffix;
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_release::ledger::{ChargeReceipt, LedgerLocation};
+use dpgp_release::ledger::{ChargeReceipt, LedgerOptions};
 use dpgp_release::{
-    AfterChargeError, AnyPlannedSumsRelease, ExactSums, ExactSumsFile, HolderDescription, NewSumsFile,
-    PlannedSumsRelease, ReleaseError, ReleaseOptions, SigningKey, SumsDescription, SumsModel, SumsRequest, publish,
+    AfterChargeError, AnyPlannedSumsRelease, DataHolderDescription, ExactSums, ExactSumsFile, NewSumsFile,
+    PlannedSumsRelease, ReleaseError, ReleaseOptions, SigningKey, SumsDescription, SumsModel, SumsRequest,
+    charge_draw_and_write,
 };
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
@@ -132,9 +133,9 @@ pub fn sum(arguments: &SumArguments, format: OutputFormat) -> Result<(), CliErro
 ///
 /// 1. Refuse: check all that needs no row. Such an error reveals nothing about rows and spends no budget.
 /// 2. Read: sum the rows, or add the sums of files. Exact sums are as private as the rows.
-/// 3. Charge: [`publish`] asks for the cost of the release and enters it in the ledger. A spent budget refuses here, before any
+/// 3. Charge: [`charge_draw_and_write`] asks for the cost of the release and enters it in the ledger. A spent budget refuses here, before any
 ///    noise exists.
-/// 4. Draw: [`publish`] draws the noise from the operating system, once.
+/// 4. Draw: [`charge_draw_and_write`] draws the noise from the operating system, once.
 /// 5. Write: the release, then the exact sums for their owner, then the report on standard output.
 ///
 /// An error after the charge says that the budget was spent.
@@ -187,10 +188,10 @@ fn sum_and_release<M: SumsModel>(
 fn total<M: SumsModel>(
     streamed: &PlannedSumsRelease<'_, M>,
     arguments: &SumArguments,
-    place: Option<&LedgerLocation>,
+    place: Option<&LedgerOptions>,
 ) -> Result<ExactSums<M>, CliError> {
     if !arguments.add.is_empty() {
-        return Ok(streamed.add_shard_files(&arguments.add)?);
+        return Ok(streamed.combine_shard_sums(&arguments.add)?);
     }
     let key = row_key(arguments, place)?;
     let pool = arguments.work.pool()?.with_row_progress(!arguments.work.quiet);
@@ -209,13 +210,13 @@ struct SumMessages {
 
 /// Prints a description of the sums. Facts that depend on private rows are included only with --for-holder.
 fn print_sums(
-    description: HolderDescription,
+    description: DataHolderDescription,
     arguments: &SumArguments,
     spoken: &SumMessages,
     format: OutputFormat,
 ) -> Result<(), CliError> {
     let SumsDescription { facts, mut text } = if arguments.for_holder {
-        description.into_holder_description()
+        description.into_data_holder_description()
     } else {
         description.into_public_description()
     };
@@ -240,7 +241,7 @@ fn print_sums(
 /// The guarantee of a release, its ledger, and its output file.
 struct SumsReleasePlan<'a> {
     privacy: &'a PrivacySetting,
-    place: Option<&'a LedgerLocation>,
+    place: Option<&'a LedgerOptions>,
     file: NewSumsFile<'a>,
 }
 
@@ -266,7 +267,7 @@ struct SumsReleaseSummary {
 
 /// Charges the ledger, draws the noise and writes the file, in this order.
 ///
-/// [`publish`] guarantees the order: it calls the closure only with a value that was charged and drawn. It also refuses exceptions to
+/// [`charge_draw_and_write`] guarantees the order: it calls the closure only with a value that was charged and drawn. It also refuses exceptions to
 /// the guarantee unless `allow_caveats`, before the charge.
 fn release_sums<M: SumsModel>(
     streamed: &PlannedSumsRelease<'_, M>,
@@ -276,7 +277,7 @@ fn release_sums<M: SumsModel>(
 ) -> Result<SumsReleaseSummary, CliError> {
     let SumsReleasePlan { privacy, place, file } = to;
     let request = SumsRequest { streamed, total, privacy, known: true };
-    publish(
+    charge_draw_and_write(
         &request,
         &ReleaseOptions { place, allow_exceptions: allow_caveats },
         || Ok(()),
@@ -293,7 +294,7 @@ fn release_sums<M: SumsModel>(
 
 /// Returns the key that identifies rows to ledgers. Sums that are kept need it for a later release that a ledger records. Without a state
 /// folder they are made without a key.
-fn row_key(arguments: &SumArguments, place: Option<&LedgerLocation>) -> Result<Option<DataKey>, CliError> {
+fn row_key(arguments: &SumArguments, place: Option<&LedgerOptions>) -> Result<Option<HmacKey>, CliError> {
     match (place, &arguments.out) {
         (Some(place), _) => Ok(Some(place.state.key().clone())),
         (None, Some(_)) => match StateFolder::open() {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiments};
 use super::output::{PivotTableOutput, TableOutput, print, print_data, print_json};
-use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat, tidy_csv};
+use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat, tidy_runs_csv};
 use dpgp_run::Project;
 use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
@@ -75,7 +75,7 @@ pub(super) fn print_table(
     let experiment = project.find_one_experiment(name)?;
     if form.tidy {
         results.read_with_warning(project, &experiment)?;
-        return print_data(&tidy_csv(&results.folder(project).join(experiment.folder()))?);
+        return print_data(&tidy_runs_csv(&results.folder(project).join(experiment.folder()))?);
     }
     let committed = results.read_with_warning(project, &experiment)?;
     let layout = layout(form, &experiment, &committed)?;
@@ -90,7 +90,7 @@ pub(super) fn print_table(
             legend,
         }));
     }
-    let texts: Vec<String> = pivots.iter().map(|pivot| form.language.write(pivot)).collect();
+    let texts: Vec<String> = pivots.iter().map(|pivot| form.language.render_pivot(pivot)).collect();
     match form.language {
         TableOutputFormat::Text => print(&format!("{}\n{}", layout.metric, texts.join("\n"))),
         _ => print_data(&texts.join("\n")),

@@ -115,9 +115,9 @@ pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(
         refuse_private_filter(cell.setting(), false)?;
         // A price may use public facts only. The known ledgers show which inputs earlier releases protect, and such inputs are not
         // public. A price writes nothing, not even to the state folder.
-        let downloads = watcher.downloads();
+        let downloads = watcher.download_progress();
         let request = PredictionRequest::read(&project, experiment, cell, points, downloads, place.as_ref())?;
-        priced.push(CellTradeoff { cell, preview: request.preview(&arguments.epsilon.0)? });
+        priced.push(CellTradeoff { cell, preview: request.preview_prediction_errors(&arguments.epsilon.0)? });
     }
     drop(waiting);
     let axes = differing_axes(experiment, &priced);

@@ -9,7 +9,7 @@ use super::CliError;
 use super::options::{OutputFormat, count_with_noun};
 use super::output::{print, print_json};
 use super::release_types::{VerifiedCertificate, VerifiedCheck};
-use dpgp_release::{AllowedSigners, VerifiedFact, VerifiedRelease, verify as verify_release};
+use dpgp_release::{AllowedSigners, CheckedFact, ReleaseVerification, verify_release};
 use dpgp_run::create_watcher;
 
 const EXAMPLES: &str = "\
@@ -58,7 +58,7 @@ pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), C
     let VerifyArguments { certificate, predictions, signers, signer, quiet } = arguments;
     let signers = signers.clone().map(|file| AllowedSigners { file, signer: signer.clone() });
     let watcher = create_watcher(*quiet);
-    let verified = verify_release(certificate, predictions.as_deref(), signers.as_ref(), watcher.downloads())?;
+    let verified = verify_release(certificate, predictions.as_deref(), signers.as_ref(), watcher.download_progress())?;
     match format {
         OutputFormat::Text => print(&text(&verified))?,
         OutputFormat::Json => {
@@ -78,14 +78,14 @@ pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), C
     if failed == 0 { Ok(()) } else { Err(CliError::CheckFailed { failed, all: verified.checks.len() }) }
 }
 
-fn text(verified: &VerifiedRelease) -> String {
+fn text(verified: &ReleaseVerification) -> String {
     let mut text = format!("claimed: {}\n", verified.guarantee);
     let joint = verified.together.iter().chain(&verified.all_releases);
     text.extend(joint.map(|sentence| format!("{sentence}\n")));
     if let Some(program) = &verified.program {
         text.push_str(&format!("made by: {program}\n"));
     }
-    for VerifiedFact { fact, holds } in &verified.checks {
+    for CheckedFact { fact, holds } in &verified.checks {
         text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
     }
     if !verified.skipped.is_empty() {

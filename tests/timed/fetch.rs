@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use dpgp::data::{
     DataError, Dataset, DatasetCache, DatasetLockFile, DatasetManifest, DatasetStatus, FetchOptions, FileCheckOutcome,
-    FileStamp, SilentProgress, fetch,
+    FileChecksum, SilentProgress, fetch,
 };
 use tempfile::TempDir;
 
@@ -486,11 +486,11 @@ fn an_unknown_file_that_nobody_recorded_is_unlocked() {
 #[test]
 fn the_first_record_stands() {
     let home = Home::new();
-    let stamp = |digest: &str| FileStamp { digest: digest.parse().unwrap(), bytes: 1 };
+    let stamp = |digest: &str| FileChecksum { digest: digest.parse().unwrap(), bytes: 1 };
     let (first, second) = (stamp(SHA), stamp(WRONG_SHA));
-    assert_eq!(DatasetLockFile::record_first_stamp(&home.directory(), "a", first).unwrap(), first);
-    assert_eq!(DatasetLockFile::record_first_stamp(&home.directory(), "a", second).unwrap(), first);
-    assert_eq!(DatasetLockFile::record_first_stamp(&home.directory(), "b", second).unwrap(), second);
+    assert_eq!(DatasetLockFile::record_first_checksum(&home.directory(), "a", first).unwrap(), first);
+    assert_eq!(DatasetLockFile::record_first_checksum(&home.directory(), "a", second).unwrap(), first);
+    assert_eq!(DatasetLockFile::record_first_checksum(&home.directory(), "b", second).unwrap(), second);
     assert_eq!(DatasetLockFile::read(&home.directory()).unwrap().get("a"), Some(first));
 }
 

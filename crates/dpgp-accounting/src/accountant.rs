@@ -52,7 +52,7 @@ impl fmt::Display for AccountingCaveat {
 
 /// An enclosure of an epsilon or a delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GuaranteeBounds {
+pub struct EpsilonOrDeltaBounds {
     /// The true value is at least this; zero where nothing is known.
     pub lower: f64,
     /// The true value is at most this, given what the caveats except.
@@ -61,7 +61,7 @@ pub struct GuaranteeBounds {
     pub caveats: Vec<AccountingCaveat>,
 }
 
-impl GuaranteeBounds {
+impl EpsilonOrDeltaBounds {
     /// A bound from above alone.
     pub(super) fn from_upper_bound(upper: f64) -> Self {
         Self { lower: 0.0, upper, caveats: Vec::new() }
@@ -76,7 +76,7 @@ impl GuaranteeBounds {
 
 /// The number of a guarantee that is given; the other one is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum GivenParameter {
+pub enum GivenEpsilonOrDelta {
     /// Epsilon is asked for.
     Delta(f64),
     /// Delta is asked for.
@@ -96,8 +96,8 @@ pub trait Accountant {
         &self,
         event: &PrivacyEvent,
         relation: NeighbourRelation,
-        given: GivenParameter,
-    ) -> Result<GuaranteeBounds, AccountingError>;
+        given: GivenEpsilonOrDelta,
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError>;
 
     /// The least epsilon at which the event is (epsilon, `delta`)-differentially private.
     ///
@@ -108,12 +108,12 @@ pub trait Accountant {
         event: &PrivacyEvent,
         relation: NeighbourRelation,
         delta: f64,
-    ) -> Result<GuaranteeBounds, AccountingError> {
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
         event.check()?;
         if !(delta > 0.0 && delta < 1.0) {
             return Err(AccountingError::out_of_range("delta", "between 0 and 1", delta));
         }
-        self.bound_missing_parameter(event, relation, GivenParameter::Delta(delta))
+        self.bound_missing_parameter(event, relation, GivenEpsilonOrDelta::Delta(delta))
     }
 
     /// The least delta at which the event is (`epsilon`, delta)-differentially private.
@@ -125,12 +125,12 @@ pub trait Accountant {
         event: &PrivacyEvent,
         relation: NeighbourRelation,
         epsilon: f64,
-    ) -> Result<GuaranteeBounds, AccountingError> {
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
         event.check()?;
         if !(epsilon >= 0.0 && epsilon.is_finite()) {
             return Err(AccountingError::out_of_range("epsilon", "finite and not negative", epsilon));
         }
-        self.bound_missing_parameter(event, relation, GivenParameter::Epsilon(epsilon))
+        self.bound_missing_parameter(event, relation, GivenEpsilonOrDelta::Epsilon(epsilon))
     }
 
     /// The refusal of an event: why its proof does not cover it, and the events that it accepts.
@@ -251,8 +251,8 @@ impl<A: Accountant> Accountant for AssumedPoissonAccountant<A> {
         &self,
         event: &PrivacyEvent,
         relation: NeighbourRelation,
-        given: GivenParameter,
-    ) -> Result<GuaranteeBounds, AccountingError> {
+        given: GivenEpsilonOrDelta,
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
         match event.sampling {
             Sampling::FullBatch | Sampling::Poisson { .. } => self.0.bound_missing_parameter(event, relation, given),
             Sampling::WithReplacement { rate } | Sampling::WithoutReplacement { rate } => {
@@ -260,7 +260,7 @@ impl<A: Accountant> Accountant for AssumedPoissonAccountant<A> {
                 let bound_missing_parameter = self.0.bound_missing_parameter(&poisson, relation, given)?;
                 let assumed = AccountingCaveat::TreatedAsPoisson(event.sampling);
                 // A lower bound for another scheme says nothing about this one.
-                Ok(GuaranteeBounds { lower: 0.0, ..bound_missing_parameter }.with_caveat(assumed))
+                Ok(EpsilonOrDeltaBounds { lower: 0.0, ..bound_missing_parameter }.with_caveat(assumed))
             }
         }
     }
@@ -285,19 +285,20 @@ impl<A: Accountant> Accountant for DoubledSensitivityAccountant<A> {
         &self,
         event: &PrivacyEvent,
         relation: NeighbourRelation,
-        given: GivenParameter,
-    ) -> Result<GuaranteeBounds, AccountingError> {
+        given: GivenEpsilonOrDelta,
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
         // Full batches need no assumption: their accountants know both relations.
-        if relation == NeighbourRelation::AddRemove || event.sampling.simplest() == Sampling::FullBatch {
+        if relation == NeighbourRelation::AddRemove || event.sampling.rate_one_as_full_batch() == Sampling::FullBatch {
             return self.0.bound_missing_parameter(event, relation, given);
         }
-        let noise_multiplier = event.noise_multiplier / relation.sensitivity();
+        let noise_multiplier = event.noise_multiplier / relation.unit_norm_sum_sensitivity();
         let bound_missing_parameter = self.0.bound_missing_parameter(
             &PrivacyEvent { noise_multiplier, ..*event },
             NeighbourRelation::AddRemove,
             given,
         )?;
-        Ok(GuaranteeBounds { lower: 0.0, ..bound_missing_parameter }.with_caveat(AccountingCaveat::DoubledSensitivity))
+        Ok(EpsilonOrDeltaBounds { lower: 0.0, ..bound_missing_parameter }
+            .with_caveat(AccountingCaveat::DoubledSensitivity))
     }
 }
 
@@ -357,8 +358,8 @@ mod tests {
         PrivacyEvent { noise_multiplier, sampling, steps: 3 }
     }
 
-    fn spent(accountant: &dyn Accountant, event: &PrivacyEvent, relation: NeighbourRelation) -> GuaranteeBounds {
-        accountant.bound_missing_parameter(event, relation, GivenParameter::Delta(0.1)).unwrap()
+    fn spent(accountant: &dyn Accountant, event: &PrivacyEvent, relation: NeighbourRelation) -> EpsilonOrDeltaBounds {
+        accountant.bound_missing_parameter(event, relation, GivenEpsilonOrDelta::Delta(0.1)).unwrap()
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The account of 2016: classic Gaussian noise, amplification by sampling, advanced composition.
 
-use super::root::{Bracket, RootSearch};
+use super::root::{Bracket, BracketSearchRange};
 use super::{
-    Accountant, AccountingCaveat, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent,
-    Sampling,
+    Accountant, AccountingCaveat, AccountingError, EpsilonOrDeltaBounds, GivenEpsilonOrDelta, NeighbourRelation,
+    PrivacyEvent, Sampling,
 };
 
 /// Advanced composition as Jälkö, Dikmen and Honkela 2016, Section 3.2, apply it, with `delta' = delta / 2`:
@@ -33,7 +33,7 @@ use super::{
 pub struct AdvancedCompositionAccountant;
 
 /// The numbers in the formulas above but for delta.
-struct AdvancedCompositionTerms {
+struct AdvancedCompositionParameters {
     /// `T`.
     steps: f64,
     /// `q`.
@@ -41,9 +41,9 @@ struct AdvancedCompositionTerms {
     sigma: f64,
 }
 
-impl AdvancedCompositionTerms {
+impl AdvancedCompositionParameters {
     fn new(event: &PrivacyEvent, relation: NeighbourRelation) -> Self {
-        let sigma = event.noise_multiplier / relation.sensitivity();
+        let sigma = event.noise_multiplier / relation.unit_norm_sum_sensitivity();
         Self { steps: f64::from(event.steps), rate: event.sampling.rate(), sigma }
     }
 
@@ -52,20 +52,20 @@ impl AdvancedCompositionTerms {
         (2.0 * (1.25 / delta.min(1.0)).ln()).sqrt() / self.sigma
     }
 
-    fn total(&self, delta: f64, epsilon_per_step: f64) -> f64 {
+    fn total_epsilon(&self, delta: f64, epsilon_per_step: f64) -> f64 {
         // ln_1p and expm1 keep the digits of small rates, at which s is about q epsilon_iter.
         let s = (self.rate * epsilon_per_step.exp_m1()).ln_1p();
         (2.0 * self.steps * (2.0 / delta).ln()).sqrt() * s + self.steps * s * s.exp_m1()
     }
 
     fn epsilon(&self, delta: f64) -> f64 {
-        self.total(delta, self.epsilon_per_step(delta))
+        self.total_epsilon(delta, self.epsilon_per_step(delta))
     }
 
     /// The epsilon falls as delta grows, so the least delta is a root along `ln delta`; 1 if there is none.
     fn delta(&self, epsilon: f64) -> Result<f64, AccountingError> {
         let excess = |log_delta: f64| Ok(self.epsilon(log_delta.exp()) - epsilon);
-        let search = RootSearch { start: -10.0, stride: 5.0, least: -700.0, greatest: 0.0 };
+        let search = BracketSearchRange { start: -10.0, stride: 5.0, least: -700.0, greatest: 0.0 };
         Ok(match Bracket::search(excess, search)? {
             Some(bracket) => bracket.narrow(excess, 1e-13)?.high.x.exp(),
             None if excess(0.0)? > 0.0 => 1.0,
@@ -77,7 +77,7 @@ impl AdvancedCompositionTerms {
         let mut caveats = Vec::new();
         let per_step = self.epsilon_per_step(delta);
         if per_step >= 1.0 {
-            caveats.push(AccountingCaveat::EpsilonPerStep { per_step, limit: self.total(delta, 1.0) });
+            caveats.push(AccountingCaveat::EpsilonPerStep { per_step, limit: self.total_epsilon(delta, 1.0) });
         }
         match (event.sampling, relation) {
             (Sampling::FullBatch | Sampling::Poisson { .. }, _) => {}
@@ -97,19 +97,19 @@ impl Accountant for AdvancedCompositionAccountant {
         &self,
         event: &PrivacyEvent,
         relation: NeighbourRelation,
-        given: GivenParameter,
-    ) -> Result<GuaranteeBounds, AccountingError> {
-        let composition = AdvancedCompositionTerms::new(event, relation);
+        given: GivenEpsilonOrDelta,
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
+        let composition = AdvancedCompositionParameters::new(event, relation);
         let (upper, delta) = match given {
-            GivenParameter::Delta(delta) => (composition.epsilon(delta), delta),
-            GivenParameter::Epsilon(epsilon) => {
+            GivenEpsilonOrDelta::Delta(delta) => (composition.epsilon(delta), delta),
+            GivenEpsilonOrDelta::Epsilon(epsilon) => {
                 let delta = composition.delta(epsilon)?;
                 (delta, delta)
             }
         };
-        Ok(GuaranteeBounds {
+        Ok(EpsilonOrDeltaBounds {
             caveats: composition.caveats(event, relation, delta),
-            ..GuaranteeBounds::from_upper_bound(upper)
+            ..EpsilonOrDeltaBounds::from_upper_bound(upper)
         })
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     /// Privacy loss on added records.
-    fn spent(given: GivenParameter) -> GuaranteeBounds {
+    fn spent(given: GivenEpsilonOrDelta) -> EpsilonOrDeltaBounds {
         AdvancedCompositionAccountant
             .bound_missing_parameter(&one_step(Sampling::FullBatch), NeighbourRelation::AddRemove, given)
             .unwrap()
@@ -133,17 +133,17 @@ mod tests {
     #[test]
     fn delta_is_found_from_epsilon() {
         let epsilon = (2.0 * 20f64.ln()).sqrt() + 1f64.exp_m1();
-        let delta = spent(GivenParameter::Epsilon(epsilon)).upper;
+        let delta = spent(GivenEpsilonOrDelta::Epsilon(epsilon)).upper;
         assert!((delta / 0.1 - 1.0).abs() < 1e-9, "{delta}");
         // At delta = 1 the step has sqrt(2 ln 2.5) / sigma = .534, and the total is 1.004: no delta is enough for less.
-        assert_eq!(spent(GivenParameter::Epsilon(0.1)).upper, 1.0);
+        assert_eq!(spent(GivenEpsilonOrDelta::Epsilon(0.1)).upper, 1.0);
     }
 
     /// The limit is the total of a step with epsilon 1, which this one has at delta = 0.1; a larger delta has less.
     #[test]
     fn a_step_of_one_or_more_is_not_proved() {
-        assert_eq!(spent(GivenParameter::Delta(0.101)).caveats, []);
-        let caveats = spent(GivenParameter::Delta(0.05)).caveats;
+        assert_eq!(spent(GivenEpsilonOrDelta::Delta(0.101)).caveats, []);
+        let caveats = spent(GivenEpsilonOrDelta::Delta(0.05)).caveats;
         let [AccountingCaveat::EpsilonPerStep { per_step, limit }] = caveats[..] else {
             panic!("one caveat: {caveats:?}");
         };
@@ -164,7 +164,7 @@ mod tests {
         ] {
             let event = PrivacyEvent { noise_multiplier: 100.0, sampling, steps: 1 };
             let caveats = AdvancedCompositionAccountant
-                .bound_missing_parameter(&event, relation, GivenParameter::Delta(0.01))
+                .bound_missing_parameter(&event, relation, GivenEpsilonOrDelta::Delta(0.01))
                 .unwrap()
                 .caveats;
             let expected = [AccountingCaveat::UnprovedAmplification(sampling, relation)];
@@ -178,7 +178,7 @@ mod tests {
         let noise_multiplier = (2.0 * 250f64.ln()).sqrt();
         let event = PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate: 0.1 }, steps: 100 };
         let found = AdvancedCompositionAccountant
-            .bound_missing_parameter(&event, NeighbourRelation::AddRemove, GivenParameter::Delta(0.1))
+            .bound_missing_parameter(&event, NeighbourRelation::AddRemove, GivenEpsilonOrDelta::Delta(0.1))
             .unwrap()
             .upper;
         let s = (1.0 + 0.1 * 1f64.exp_m1()).ln();
@@ -186,7 +186,7 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-13, "{found} {expected}");
         // Far above all epsilons the least delta is that of the search.
         let least = AdvancedCompositionAccountant
-            .bound_missing_parameter(&event, NeighbourRelation::AddRemove, GivenParameter::Epsilon(1e9))
+            .bound_missing_parameter(&event, NeighbourRelation::AddRemove, GivenEpsilonOrDelta::Epsilon(1e9))
             .unwrap()
             .upper;
         assert!(least > 0.0 && least < 1e-300, "{least:e}");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::root::{Bracket, RootSearch};
+use super::root::{Bracket, BracketSearchRange};
 use super::{Accountant, AccountingError, NeighbourRelation, SamplingSchedule};
 use dpgp_number::{Budget, bisect, normal_cdf};
 
@@ -42,11 +42,11 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
 /// ```
 pub fn gaussian_delta_upper_bound(sigma: f64, epsilon: f64) -> f64 {
     // No number that is not normal is told.
-    delta_upper_bound(sigma, epsilon).max(f64::MIN_POSITIVE)
+    unfloored_delta_upper_bound(sigma, epsilon).max(f64::MIN_POSITIVE)
 }
 
 /// The bound of [`gaussian_delta_upper_bound`], but down to subnormal numbers and zero, so that every delta is reached by some noise.
-fn delta_upper_bound(sigma: f64, epsilon: f64) -> f64 {
+fn unfloored_delta_upper_bound(sigma: f64, epsilon: f64) -> f64 {
     if sigma <= 0.0 {
         return 1.0;
     }
@@ -66,7 +66,7 @@ impl DeltaTerms {
     fn new(sigma: f64, epsilon: f64) -> Self {
         let (half, shift) = (0.5 / sigma, epsilon * sigma);
         let (d, s) = (half - shift, half + shift);
-        let (first, second) = (normal_cdf(d), weighted_tail(d, s, epsilon));
+        let (first, second) = (normal_cdf(d), exp_weighted_normal_tail(d, s, epsilon));
         let series = if s > FAR { 1e-12 } else { 0.0 };
         // Whatever the rounding of d, the first term is below Phi(-39) < 1e-330, and so below the least number of all, which every delta
         // reaches; the bound below is not a number where s overflows.
@@ -91,7 +91,7 @@ const FAR: f64 = 37.0;
 
 /// `e^epsilon Phi(-s) = phi(d) Phi(-s) / phi(s)` with `s^2 - d^2 = 2 epsilon`. Where the tail is no normal number the
 /// ratio is `(1 - 1/s^2 + 3/s^4 - 15/s^6 + 105/s^8) / s` to 1e-12.
-fn weighted_tail(d: f64, s: f64, epsilon: f64) -> f64 {
+fn exp_weighted_normal_tail(d: f64, s: f64, epsilon: f64) -> f64 {
     if s <= FAR {
         return (epsilon + normal_cdf(-s).ln()).exp();
     }
@@ -163,13 +163,13 @@ impl Calibration {
 fn analytic_sigma(epsilon: f64, delta: f64) -> f64 {
     let (mut low, mut high) = (-2.0f64, 2.0f64);
     // Delta falls from 1 to 0 along ln sigma, so both searches end.
-    while delta_upper_bound(low.exp(), epsilon) <= delta {
+    while unfloored_delta_upper_bound(low.exp(), epsilon) <= delta {
         low -= 2.0;
     }
-    while delta_upper_bound(high.exp(), epsilon) > delta {
+    while unfloored_delta_upper_bound(high.exp(), epsilon) > delta {
         high += 2.0;
     }
-    bisect(low, high, |log| delta_upper_bound(log.exp(), epsilon) <= delta).high.exp()
+    bisect(low, high, |log| unfloored_delta_upper_bound(log.exp(), epsilon) <= delta).high.exp()
 }
 
 /// The range of noise multipliers searched.
@@ -196,7 +196,7 @@ const MULTIPLIER_PRECISION: f64 = 1e-7;
 ///
 /// # Errors
 /// [`AccountingError`] if the accountant refuses, or no multiplier from 1e-3 to 1e9 is the least.
-pub fn noise_multiplier(
+pub fn calibrate_noise_multiplier(
     accountant: &dyn Accountant,
     schedule: SamplingSchedule,
     relation: NeighbourRelation,
@@ -208,8 +208,12 @@ pub fn noise_multiplier(
         let spent = accountant.delta(&schedule.with_noise(log_noise.exp()), relation, epsilon)?;
         Ok((spent.upper / delta).ln())
     };
-    let search =
-        RootSearch { start: 0.0, stride: 0.5, least: LEAST_MULTIPLIER.ln(), greatest: GREATEST_MULTIPLIER.ln() };
+    let search = BracketSearchRange {
+        start: 0.0,
+        stride: 0.5,
+        least: LEAST_MULTIPLIER.ln(),
+        greatest: GREATEST_MULTIPLIER.ln(),
+    };
     match Bracket::search(excess, search)? {
         Some(bracket) => Ok(bracket.narrow(excess, MULTIPLIER_PRECISION)?.high.x.exp()),
         None => Err(AccountingError::NoMultiplier { low: LEAST_MULTIPLIER, high: GREATEST_MULTIPLIER, epsilon, delta }),
@@ -243,7 +247,10 @@ mod tests {
     fn the_least_deltas_have_noise() {
         for delta in [1e-307, 1e-308, 1e-320, LEAST] {
             let sigma = Calibration::Analytic.sigma(1.0, delta);
-            assert!((37.0..39.02).contains(&sigma) && delta_upper_bound(sigma, 1.0) <= delta, "{delta:e}: {sigma}");
+            assert!(
+                (37.0..39.02).contains(&sigma) && unfloored_delta_upper_bound(sigma, 1.0) <= delta,
+                "{delta:e}: {sigma}"
+            );
         }
     }
 
@@ -264,7 +271,7 @@ mod tests {
             assert!(bound <= exact * (1.0 + much), "{sigma} {epsilon}: {exact:e} {bound:e}");
         }
         // Where the first term is no normal number, whose rounding is not relative to it.
-        assert!(delta_upper_bound(1.0, 38.5) >= 7.388_71e-318);
+        assert!(unfloored_delta_upper_bound(1.0, 38.5) >= 7.388_71e-318);
         let is_below = EXACT.iter().any(|row| gaussian_delta(row.0, row.1) < row.2);
         assert!(is_below, "the plain formula is below the truth somewhere");
     }
@@ -314,7 +321,8 @@ mod tests {
         let schedule = SamplingSchedule { sampling: Sampling::FullBatch, steps: 1 };
         for (epsilon, delta) in [(1e-12, 1e-12), (1e8, 1e-5)] {
             let budget = Budget::new(epsilon, delta).unwrap();
-            let found = noise_multiplier(&ExactGaussianAccountant, schedule, NeighbourRelation::AddRemove, budget);
+            let found =
+                calibrate_noise_multiplier(&ExactGaussianAccountant, schedule, NeighbourRelation::AddRemove, budget);
             assert!(matches!(found, Err(AccountingError::NoMultiplier { .. })), "{epsilon}: {found:?}");
         }
     }

@@ -20,7 +20,7 @@ pub enum NeighbourRelation {
 
 impl NeighbourRelation {
     /// How far the sum of contributions of norm at most 1 can move when every record takes part.
-    pub fn sensitivity(self) -> f64 {
+    pub fn unit_norm_sum_sensitivity(self) -> f64 {
         match self {
             Self::AddRemove => 1.0,
             Self::ReplaceOne => 2.0,
@@ -70,7 +70,7 @@ impl Sampling {
     }
 
     /// The same scheme, or the full batch if it takes every record for certain.
-    pub(super) fn simplest(self) -> Self {
+    pub(super) fn rate_one_as_full_batch(self) -> Self {
         match self {
             Self::Poisson { rate: 1.0 } | Self::WithoutReplacement { rate: 1.0 } => Self::FullBatch,
             other => other,

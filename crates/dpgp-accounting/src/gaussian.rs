@@ -4,8 +4,10 @@
 //! rho-zCDP bounds every Rényi divergence of order a between neighbours by `rho a`, and rho adds up over
 //! adaptive releases (Bun and Steinke 2016, Definition 1.1 and Lemma 2.3).
 
-use super::root::{Bracket, RootSearch};
-use super::{Accountant, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent, Sampling};
+use super::root::{Bracket, BracketSearchRange};
+use super::{
+    Accountant, AccountingError, EpsilonOrDeltaBounds, GivenEpsilonOrDelta, NeighbourRelation, PrivacyEvent, Sampling,
+};
 use crate::{Calibration, gaussian_delta, gaussian_delta_upper_bound};
 use dpgp_number::bisect;
 
@@ -28,19 +30,19 @@ impl Accountant for ExactGaussianAccountant {
         &self,
         event: &PrivacyEvent,
         relation: NeighbourRelation,
-        given: GivenParameter,
-    ) -> Result<GuaranteeBounds, AccountingError> {
-        if event.sampling.simplest() != Sampling::FullBatch {
+        given: GivenEpsilonOrDelta,
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
+        if event.sampling.rate_one_as_full_batch() != Sampling::FullBatch {
             return Err(self.refusal(event, relation, "it does not support subsampling", "full batches"));
         }
-        let sigma = event.noise_multiplier / (relation.sensitivity() * f64::from(event.steps).sqrt());
+        let sigma = event.noise_multiplier / (relation.unit_norm_sum_sensitivity() * f64::from(event.steps).sqrt());
         match given {
-            GivenParameter::Delta(delta) => epsilon(sigma, delta),
-            GivenParameter::Epsilon(epsilon) => {
+            GivenEpsilonOrDelta::Delta(delta) => gaussian_epsilon_bounds(sigma, delta),
+            GivenEpsilonOrDelta::Epsilon(epsilon) => {
                 let lower = gaussian_delta(sigma, epsilon);
-                Ok(GuaranteeBounds {
+                Ok(EpsilonOrDeltaBounds {
                     lower,
-                    ..GuaranteeBounds::from_upper_bound(gaussian_delta_upper_bound(sigma, epsilon))
+                    ..EpsilonOrDeltaBounds::from_upper_bound(gaussian_delta_upper_bound(sigma, epsilon))
                 })
             }
         }
@@ -48,20 +50,20 @@ impl Accountant for ExactGaussianAccountant {
 }
 
 /// The epsilon at which the exact delta, which falls along it, passes `delta`; bounds are the ends of the last bracket.
-fn epsilon(sigma: f64, delta: f64) -> Result<GuaranteeBounds, AccountingError> {
-    if log_delta_excess(sigma, delta, 0.0) <= 0.0 {
-        return Ok(GuaranteeBounds::from_upper_bound(0.0));
+fn gaussian_epsilon_bounds(sigma: f64, delta: f64) -> Result<EpsilonOrDeltaBounds, AccountingError> {
+    if log_delta_ratio(sigma, delta, 0.0) <= 0.0 {
+        return Ok(EpsilonOrDeltaBounds::from_upper_bound(0.0));
     }
-    let search = RootSearch { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
-    let Some(bracket) = Bracket::search(|epsilon| Ok(log_delta_excess(sigma, delta, epsilon)), search)? else {
-        return Ok(GuaranteeBounds::from_upper_bound(f64::INFINITY));
+    let search = BracketSearchRange { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
+    let Some(bracket) = Bracket::search(|epsilon| Ok(log_delta_ratio(sigma, delta, epsilon)), search)? else {
+        return Ok(EpsilonOrDeltaBounds::from_upper_bound(f64::INFINITY));
     };
-    let tight = bracket.narrow(|epsilon| Ok(log_delta_excess(sigma, delta, epsilon)), 1e-13 * bracket.high.x)?;
-    Ok(GuaranteeBounds { lower: tight.low.x, ..GuaranteeBounds::from_upper_bound(tight.high.x) })
+    let tight = bracket.narrow(|epsilon| Ok(log_delta_ratio(sigma, delta, epsilon)), 1e-13 * bracket.high.x)?;
+    Ok(EpsilonOrDeltaBounds { lower: tight.low.x, ..EpsilonOrDeltaBounds::from_upper_bound(tight.high.x) })
 }
 
 /// The logarithm of the exact delta at epsilon over `delta`.
-fn log_delta_excess(sigma: f64, delta: f64, epsilon: f64) -> f64 {
+fn log_delta_ratio(sigma: f64, delta: f64, epsilon: f64) -> f64 {
     (gaussian_delta_upper_bound(sigma, epsilon) / delta).ln()
 }
 
@@ -123,7 +125,7 @@ pub fn zcdp_rho_of_pure(epsilon: f64) -> f64 {
 /// The rho that Gaussian mechanisms may spend together, each on what the former have released, to be (epsilon,
 /// delta)-DP: `1 / (2 s^2)` with s the exact Gaussian noise per unit of sensitivity. It is 1.15 to 1.9 times
 /// what zCDP alone allows. Source: Dong, Roth and Su 2022, Corollary 3.3.
-pub fn gaussian_rho(epsilon: f64, delta: f64) -> f64 {
+pub fn gaussian_rho_budget(epsilon: f64, delta: f64) -> f64 {
     0.5 / Calibration::Analytic.sigma(epsilon, delta).powi(2)
 }
 
@@ -162,7 +164,7 @@ impl PrivacyBudget {
     }
 
     /// The exact delta of this `mu` at the budget's epsilon; zero where nothing was released.
-    pub fn delta_at(self, mu: f64) -> f64 {
+    pub fn gaussian_delta_at_mu(self, mu: f64) -> f64 {
         if mu == 0.0 { 0.0 } else { gaussian_delta(1.0 / mu, self.epsilon) }
     }
 
@@ -181,7 +183,7 @@ impl PrivacyBudget {
     /// assert!((budget.share_epsilon(1.0) - 1.0).abs() < 1e-9);
     /// assert!((budget.share_epsilon(0.25) - 0.4687).abs() < 1e-4); // one of four
     /// ```
-    pub fn share_epsilon(self, share: f64) -> f64 {
+    pub fn epsilon_for_mu_squared_share(self, share: f64) -> f64 {
         gaussian_epsilon_at_mu(self.max_mu() * share.sqrt(), self.delta)
     }
 
@@ -221,7 +223,7 @@ pub fn gaussian_epsilon_at_mu(mu: f64, delta: f64) -> f64 {
 }
 
 fn mu_satisfies_guarantee(mu: f64, epsilon: f64, delta: f64) -> bool {
-    PrivacyBudget { epsilon, delta }.delta_at(mu) <= delta
+    PrivacyBudget { epsilon, delta }.gaussian_delta_at_mu(mu) <= delta
 }
 
 #[cfg(test)]
@@ -233,23 +235,23 @@ mod tests {
     fn steps_and_relations_scale_the_noise() {
         let event = PrivacyEvent { noise_multiplier: 12.0, sampling: Sampling::FullBatch, steps: 9 };
         let found = ExactGaussianAccountant
-            .bound_missing_parameter(&event, NeighbourRelation::ReplaceOne, GivenParameter::Epsilon(0.7))
+            .bound_missing_parameter(&event, NeighbourRelation::ReplaceOne, GivenEpsilonOrDelta::Epsilon(0.7))
             .unwrap();
         assert_eq!((found.lower, found.upper), (gaussian_delta(2.0, 0.7), gaussian_delta_upper_bound(2.0, 0.7)));
-        assert_eq!(log_delta_excess(2.0, gaussian_delta_upper_bound(2.0, 0.7), 0.7), 0.0);
-        assert!((log_delta_excess(2.0, 0.5 * gaussian_delta_upper_bound(2.0, 0.7), 0.7) - 2f64.ln()).abs() < 1e-15);
+        assert_eq!(log_delta_ratio(2.0, gaussian_delta_upper_bound(2.0, 0.7), 0.7), 0.0);
+        assert!((log_delta_ratio(2.0, 0.5 * gaussian_delta_upper_bound(2.0, 0.7), 0.7) - 2f64.ln()).abs() < 1e-15);
     }
 
     #[test]
     fn epsilons_have_their_delta() {
         for (sigma, delta) in [(2.0, 1e-5), (0.1, 1e-9), (40.0, 1e-3)] {
-            let GuaranteeBounds { lower, upper, .. } = epsilon(sigma, delta).unwrap();
+            let EpsilonOrDeltaBounds { lower, upper, .. } = gaussian_epsilon_bounds(sigma, delta).unwrap();
             assert!(lower < upper && upper - lower < 1e-10 * upper, "{lower} {upper}");
             assert!((gaussian_delta(sigma, upper) / delta - 1.0).abs() < 1e-8, "{sigma} {upper}");
         }
         // At epsilon zero `2 Phi(1 / 8) - 1 = 0.0995` is enough.
-        assert_eq!(epsilon(4.0, 0.1).unwrap(), GuaranteeBounds::from_upper_bound(0.0));
-        assert!(epsilon(4.0, 0.099).unwrap().upper > 0.0);
+        assert_eq!(gaussian_epsilon_bounds(4.0, 0.1).unwrap(), EpsilonOrDeltaBounds::from_upper_bound(0.0));
+        assert!(gaussian_epsilon_bounds(4.0, 0.099).unwrap().upper > 0.0);
     }
 
     /// `rho = 1/2`, `delta = e^-2`: `1/2 + 2 sqrt(1)`.
@@ -275,7 +277,7 @@ mod tests {
     #[test]
     fn rho_of_pure_and_gaussian_mechanisms() {
         assert_eq!(zcdp_rho_of_pure(3.0), 4.5);
-        assert!((gaussian_rho(1.0, 1e-5) / 0.035_925_702_327_4 - 1.0).abs() < 1e-9);
+        assert!((gaussian_rho_budget(1.0, 1e-5) / 0.035_925_702_327_4 - 1.0).abs() < 1e-9);
         // Its inverse comes from below.
         for (epsilon, delta) in [(0.5, 1e-6), (3.0, 1e-5), (40.0, 1e-3)] {
             let spent = zcdp_epsilon(zcdp_rho(epsilon, delta), delta);
@@ -315,10 +317,10 @@ mod tests {
     fn shares_fill_the_budget() {
         let budget = PrivacyBudget { epsilon: 1.0, delta: 1e-5 };
         for (share, epsilon) in [(0.25, 0.468_710_158_354), (0.5, 0.684_148_924_227), (0.75, 0.854_049_039_212)] {
-            assert!((budget.share_epsilon(share) / epsilon - 1.0).abs() < 1e-9, "{share}");
+            assert!((budget.epsilon_for_mu_squared_share(share) / epsilon - 1.0).abs() < 1e-9, "{share}");
         }
         let limits = [0.2, 0.3, 0.5].map(|share| {
-            let one = PrivacyBudget { epsilon: budget.share_epsilon(share), delta: budget.delta };
+            let one = PrivacyBudget { epsilon: budget.epsilon_for_mu_squared_share(share), delta: budget.delta };
             one.remaining_mu(0.0)
         });
         assert!((composed_mu(limits) / budget.remaining_mu(0.0) - 1.0).abs() < 1e-9);

@@ -13,17 +13,17 @@ mod root;
 
 pub use accountant::{
     Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumedPoissonAccountant,
-    DoubledSensitivityAccountant, GivenParameter, GuaranteeBounds,
+    DoubledSensitivityAccountant, EpsilonOrDeltaBounds, GivenEpsilonOrDelta,
 };
 pub use advanced_composition::AdvancedCompositionAccountant;
-pub use calibration::{Calibration, gaussian_delta, gaussian_delta_upper_bound, noise_multiplier};
+pub use calibration::{Calibration, calibrate_noise_multiplier, gaussian_delta, gaussian_delta_upper_bound};
 pub use certificate::{
-    Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, ReleaseKind,
-    UncheckedClaim,
+    CalibratedGaussianRelease, Certificate, CertifiedMechanism, Guarantee, GuaranteeCaveat, Neighbours, PrivacyUnit,
+    ReleaseKind, UncheckedClaim,
 };
 pub use event::{NeighbourRelation, PrivacyEvent, Sampling, SamplingSchedule};
 pub use gaussian::{
-    ExactGaussianAccountant, PrivacyBudget, composed_mu, gaussian_epsilon_at_mu, gaussian_rho, zcdp_epsilon,
+    ExactGaussianAccountant, PrivacyBudget, composed_mu, gaussian_epsilon_at_mu, gaussian_rho_budget, zcdp_epsilon,
     zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
 };
 pub use loss_distribution::LossDistributionAccountant;

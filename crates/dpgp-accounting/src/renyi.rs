@@ -3,7 +3,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::{Accountant, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent, Sampling};
+use super::{
+    Accountant, AccountingError, EpsilonOrDeltaBounds, GivenEpsilonOrDelta, NeighbourRelation, PrivacyEvent, Sampling,
+};
 
 /// The accountant of Rényi differential privacy, for full batches and for Poisson sampling with add-remove
 /// neighbours. It bounds from above only.
@@ -48,7 +50,7 @@ impl RenyiAccountant {
     }
 
     fn check_covered(&self, event: &PrivacyEvent, relation: NeighbourRelation) -> Result<(), AccountingError> {
-        match (event.sampling.simplest(), relation) {
+        match (event.sampling.rate_one_as_full_batch(), relation) {
             (Sampling::FullBatch, _) | (Sampling::Poisson { .. }, NeighbourRelation::AddRemove) => Ok(()),
             _ => Err(self.refusal(
                 event,
@@ -62,8 +64,8 @@ impl RenyiAccountant {
 
 fn divergence(event: &PrivacyEvent, relation: NeighbourRelation, order: f64) -> f64 {
     let noise = event.noise_multiplier;
-    let one_step = match event.sampling.simplest() {
-        Sampling::FullBatch => 0.5 * order * (relation.sensitivity() / noise).powi(2),
+    let one_step = match event.sampling.rate_one_as_full_batch() {
+        Sampling::FullBatch => 0.5 * order * (relation.unit_norm_sum_sensitivity() / noise).powi(2),
         sampling => RenyiMoment { rate: sampling.rate(), noise, order }.log() / (order - 1.0),
     };
     f64::from(event.steps) * one_step
@@ -78,16 +80,16 @@ impl Accountant for RenyiAccountant {
         &self,
         event: &PrivacyEvent,
         relation: NeighbourRelation,
-        given: GivenParameter,
-    ) -> Result<GuaranteeBounds, AccountingError> {
+        given: GivenEpsilonOrDelta,
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
         self.check_covered(event, relation)?;
-        Ok(GuaranteeBounds::from_upper_bound(match given {
-            GivenParameter::Delta(delta) => minimise_over_orders(|order| {
+        Ok(EpsilonOrDeltaBounds::from_upper_bound(match given {
+            GivenEpsilonOrDelta::Delta(delta) => minimise_over_orders(|order| {
                 let conversion = (1.0 - 1.0 / order).ln() - (delta * order).ln() / (order - 1.0);
                 divergence(event, relation, order) + conversion
             })
             .max(0.0),
-            GivenParameter::Epsilon(epsilon) => minimise_over_orders(|order| {
+            GivenEpsilonOrDelta::Epsilon(epsilon) => minimise_over_orders(|order| {
                 let gain = divergence(event, relation, order) + (1.0 - 1.0 / order).ln() - epsilon;
                 (order - 1.0) * gain - order.ln()
             })
@@ -101,25 +103,25 @@ impl Accountant for RenyiAccountant {
 /// golden sections. Every order gives a bound, so a missed minimum costs tightness alone.
 fn minimise_over_orders(bound: impl Fn(f64) -> f64) -> f64 {
     let (mut t, mut best) = (-7.0, -7.0);
-    let mut least = bound(scan_order(t));
+    let mut least = bound(order_at_scan_point(t));
     while t < 16.0 && t - best < 3.0 {
         t += 0.25;
-        let value = bound(scan_order(t));
+        let value = bound(order_at_scan_point(t));
         if value < least {
             (best, least) = (t, value);
         }
     }
     // The minimum lies between the neighbours of the best point of the scan, if the function has one minimum.
-    golden_section(|t| bound(scan_order(t)), best - 0.25, best + 0.25).min(least)
+    golden_section_minimum(|t| bound(order_at_scan_point(t)), best - 0.25, best + 0.25).min(least)
 }
 
 /// The order at a point of the scan.
-fn scan_order(t: f64) -> f64 {
+fn order_at_scan_point(t: f64) -> f64 {
     1.0 + t.exp()
 }
 
 /// The least of the values at two points that narrow down to the minimum of a function with one minimum.
-fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+fn golden_section_minimum(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let ratio = 0.5 * (5f64.sqrt() - 1.0);
     let (mut a, mut b) = (high - ratio * (high - low), low + ratio * (high - low));
     let (mut fa, mut fb) = (f(a), f(b));
@@ -174,7 +176,7 @@ impl RenyiMoment {
             return log_moment;
         }
         // Near A = 1 the logarithm would be lost in the rounding of A.
-        (nodes.weight * nodes.iter().map(|x| self.excess(x)).sum::<f64>()).ln_1p()
+        (nodes.weight * nodes.iter().map(|x| self.integrand_of_moment_minus_one(x)).sum::<f64>()).ln_1p()
     }
 
     /// `-x^2 / (2 s^2)`.
@@ -195,7 +197,7 @@ impl RenyiMoment {
     }
 
     /// `e^(-x^2 / (2 s^2)) ((1 + q u)^a - 1 - a q u)`.
-    fn excess(&self, x: f64) -> f64 {
+    fn integrand_of_moment_minus_one(&self, x: f64) -> f64 {
         let Self { rate: q, order: a, .. } = *self;
         let bell = self.log_gaussian(x).exp();
         let power = a * self.log_mixture_ratio(x);
@@ -205,7 +207,7 @@ impl RenyiMoment {
             return (power - 0.5 * (x / self.noise).powi(2)).exp() - bell - linear;
         }
         let v = q * self.log_likelihood_ratio(x).exp_m1();
-        bell * if (a * v).abs() < 0.1 { binomial_tail(a, v) } else { power.exp_m1() - a * v }
+        bell * if (a * v).abs() < 0.1 { binomial_series_remainder(a, v) } else { power.exp_m1() - a * v }
     }
 }
 
@@ -234,7 +236,7 @@ impl QuadratureNodes {
 }
 
 /// `(1 + v)^a - 1 - a v` for `|a v| < 0.1`, by its Taylor series.
-fn binomial_tail(a: f64, v: f64) -> f64 {
+fn binomial_series_remainder(a: f64, v: f64) -> f64 {
     let mut term = 0.5 * a * (a - 1.0) * v * v;
     let mut sum = 0.0;
     // Terms fall by a factor of at least ten, so that 22 of them are beyond the last digit.
@@ -287,7 +289,7 @@ mod tests {
         let golden = 0.618_033_988_749_895;
         for lowest in [1.01, 1.6, 2.0, 2.5, 2.99] {
             let points = std::cell::RefCell::new(Vec::new());
-            let least = golden_section(
+            let least = golden_section_minimum(
                 |x| {
                     points.borrow_mut().push(x);
                     2.0 + (x - lowest).abs()

@@ -56,7 +56,7 @@ impl AttackRisk {
     }
 
     /// The largest probability of a right guess between two data sets with even odds: without the release it is 1/2.
-    pub fn right_guesses(&self) -> f64 {
+    pub fn max_right_guess_probability(&self) -> f64 {
         0.5 * (1.0 + self.advantage)
     }
 
@@ -65,20 +65,20 @@ impl AttackRisk {
     /// A guarantee bounds one decision between two data sets. It says less of guesses among several, and nothing of data sets that are
     /// further apart, so the sentence names both.
     pub fn describe_risk(&self, alternatives: &str) -> String {
-        let share = self.right_guesses_percent();
+        let share = self.max_right_guess_percent();
         format!(
             "Someone who knows everything else and gives even odds to {alternatives} guesses right at most {share:.1} % of the time."
         )
     }
 
     /// The same share of right guesses in percent, rounded up to a tenth, so that it stays a bound.
-    pub fn right_guesses_percent(&self) -> f64 {
-        (1000.0 * self.right_guesses().next_up()).ceil() / 10.0
+    pub fn max_right_guess_percent(&self) -> f64 {
+        (1000.0 * self.max_right_guess_probability().next_up()).ceil() / 10.0
     }
 
     /// The true positive rate per thousand, rounded up: of 1,000 people whose data are in question, the most that an attack
     /// finds whose false positive rate is [`FALSE_POSITIVE_RATE`].
-    pub fn right_alarms_per_thousand(&self) -> u32 {
+    pub fn max_true_positives_per_thousand(&self) -> u32 {
         (1000.0 * self.true_positive_rate).ceil().min(1000.0) as u32
     }
 }
@@ -105,7 +105,7 @@ mod tests {
             assert!((risk.advantage - advantage).abs() < 1e-12, "{mu}: {risk:?}");
             assert!((risk.true_positive_rate - rate).abs() < 1e-12, "{mu}: {risk:?}");
         }
-        assert_eq!(AttackRisk::of_gaussian(0.0).right_guesses(), 0.5);
+        assert_eq!(AttackRisk::of_gaussian(0.0).max_right_guess_probability(), 0.5);
     }
 
     /// Values of `riskcal` 1.5.1.
@@ -121,7 +121,7 @@ mod tests {
             assert!((risk.true_positive_rate - rate).abs() < 1e-12, "{epsilon}: {risk:?}");
         }
         let all = AttackRisk::of_budget(f64::INFINITY, 0.0);
-        assert_eq!((all.advantage, all.right_alarms_per_thousand()), (1.0, 1000));
+        assert_eq!((all.advantage, all.max_true_positives_per_thousand()), (1.0, 1000));
     }
 
     /// A Gaussian release is no worse than its epsilon and delta say.

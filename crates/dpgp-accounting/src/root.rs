@@ -23,7 +23,7 @@ pub(super) struct Bracket {
 
 /// Where a bracket is looked for: from `start` by growing strides, between two limits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RootSearch {
+pub(super) struct BracketSearchRange {
     pub start: f64,
     pub stride: f64,
     pub least: f64,
@@ -32,7 +32,7 @@ pub(super) struct RootSearch {
 
 impl Bracket {
     /// The first bracket that the strides find; `None` where the function keeps its sign up to the limit.
-    pub fn search<E>(mut f: impl FnMut(f64) -> Result<f64, E>, search: RootSearch) -> Result<Option<Self>, E> {
+    pub fn search<E>(mut f: impl FnMut(f64) -> Result<f64, E>, search: BracketSearchRange) -> Result<Option<Self>, E> {
         let mut at = ValueAt::evaluate(search.start, &mut f)?;
         let (upwards, mut stride) = (at.value > 0.0, search.stride);
         let end = if upwards { search.greatest } else { search.least };
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn the_upper_end_is_safe_and_close() {
         let calls = Cell::new(0);
-        let search = RootSearch { start: 9.0, stride: 1.0, least: -50.0, greatest: 50.0 };
+        let search = BracketSearchRange { start: 9.0, stride: 1.0, least: -50.0, greatest: 50.0 };
         let bracket = Bracket::search(|x| clamped_cube(x, &calls), search).unwrap().unwrap();
         let found = bracket.narrow(|x| clamped_cube(x, &calls), 1e-12).unwrap();
         let root = 2f64.cbrt();
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn infinite_values_and_missing_roots() {
-        let search = RootSearch { start: 0.0, stride: 1.0, least: -8.0, greatest: 8.0 };
+        let search = BracketSearchRange { start: 0.0, stride: 1.0, least: -8.0, greatest: 8.0 };
         let found = Bracket::search(step, search).unwrap().unwrap().narrow(step, 1e-9).unwrap();
         assert!((found.high.x - 0.3).abs() < 1e-9);
         assert!(Bracket::search(|_| Ok::<f64, ()>(1.0), search).unwrap().is_none());

@@ -15,14 +15,14 @@ use libm::lgamma;
 /// assert_eq!(all.upper_confidence_bound(0.05), 1.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trials {
+pub struct BinomialTrials {
     /// Successes.
     pub successes: u32,
     /// Trials.
     pub trials: u32,
 }
 
-impl Trials {
+impl BinomialTrials {
     /// The probability is at least this, with an error of at most `error`: the p at which as many successes or more have
     /// that probability. Source: Clopper and Pearson 1934.
     pub fn lower_confidence_bound(self, error: f64) -> f64 {
@@ -95,8 +95,8 @@ fn bisect(beyond: impl Fn(f64) -> bool) -> f64 {
 mod tests {
     use super::*;
 
-    fn count(successes: u32, trials: u32) -> Trials {
-        Trials { successes, trials }
+    fn count(successes: u32, trials: u32) -> BinomialTrials {
+        BinomialTrials { successes, trials }
     }
 
     /// With no failure in n trials the bound is `error^(1/n)`; the others are from tables of the 95 % intervals.
@@ -114,11 +114,11 @@ mod tests {
 
     #[test]
     fn many_trials_do_not_overflow() {
-        let count = Trials { successes: 50_000, trials: 100_000 };
+        let count = BinomialTrials { successes: 50_000, trials: 100_000 };
         let (low, high) = (count.lower_confidence_bound(0.025), count.upper_confidence_bound(0.025));
         // The normal approximation: 0.5 -+ 1.96 sqrt(0.25 / n).
         assert!((low - 0.4969).abs() < 1e-4 && (high - 0.5031).abs() < 1e-4, "{low} {high}");
-        assert_eq!(Trials { successes: 0, trials: 5 }.lower_confidence_bound(0.05), 0.0);
-        assert_eq!(Trials { successes: 5, trials: 5 }.upper_confidence_bound(0.05), 1.0);
+        assert_eq!(BinomialTrials { successes: 0, trials: 5 }.lower_confidence_bound(0.05), 0.0);
+        assert_eq!(BinomialTrials { successes: 5, trials: 5 }.upper_confidence_bound(0.05), 1.0);
     }
 }

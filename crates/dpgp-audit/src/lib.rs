@@ -4,6 +4,6 @@ mod attack;
 mod binomial;
 mod normal;
 
-pub use attack::{AttackSets, LowerBounds, MechanismOutputs, attack, provable_epsilon};
-pub use binomial::Trials;
-pub use normal::{exact_delta, format_four_significant};
+pub use attack::{DistinguishingSets, MechanismOutputs, PrivacyLowerBounds, attack, max_provable_epsilon};
+pub use binomial::BinomialTrials;
+pub use normal::{exact_gaussian_delta, format_four_significant};

@@ -26,7 +26,7 @@ const FARTHEST: f64 = 60.0;
 ///
 /// With `d = m/2 - e/m` and `s = m/2 + e/m` the second term is `phi(d) Phi(-s) / phi(s)`, whose ratio has a series for
 /// large s.
-pub fn exact_delta(shift: f64, epsilon: f64) -> f64 {
+pub fn exact_gaussian_delta(shift: f64, epsilon: f64) -> f64 {
     if shift == 0.0 {
         return 0.0;
     }
@@ -120,41 +120,44 @@ mod tests {
     fn large_epsilons() {
         for epsilon in [1.0, 100.0, 1e3, 3e3, 1e4, 1e5, 1e7] {
             for delta in [1e-3, 1e-6, 1e-12] {
-                let found = exact_delta(1.0 / Calibration::Analytic.sigma(epsilon, delta), epsilon);
+                let found = exact_gaussian_delta(1.0 / Calibration::Analytic.sigma(epsilon, delta), epsilon);
                 assert!((found / delta - 1.0).abs() < 1e-7, "{epsilon} {delta}: {found}");
             }
         }
         let (shift, epsilon) = (FARTHEST, 0.5 * FARTHEST * FARTHEST);
-        let [before, after] = [-1e-9, 1e-9].map(|by| exact_delta(shift + by, epsilon));
+        let [before, after] = [-1e-9, 1e-9].map(|by| exact_gaussian_delta(shift + by, epsilon));
         assert!((before / after - 1.0).abs() < 1e-6, "{before} {after}");
-        assert_eq!((exact_delta(1e6, 1.0), exact_delta(1e-3, 1.0), exact_delta(f64::INFINITY, 1.0)), (1.0, 0.0, 1.0));
+        assert_eq!(
+            (exact_gaussian_delta(1e6, 1.0), exact_gaussian_delta(1e-3, 1.0), exact_gaussian_delta(f64::INFINITY, 1.0)),
+            (1.0, 0.0, 1.0)
+        );
     }
 
     /// From the table of the protocol, and the classic noise at (1, 0.01).
     #[test]
     fn known_values() {
-        let classic = |epsilon: f64| exact_delta(1.0 / Calibration::Classic.sigma(epsilon, 0.01), epsilon);
+        let classic = |epsilon: f64| exact_gaussian_delta(1.0 / Calibration::Classic.sigma(epsilon, 0.01), epsilon);
         assert!((classic(5.0) - 0.0022).abs() < 5e-5);
         assert!((classic(10.0) - 0.0245).abs() < 5e-5);
         assert!((classic(20.0) - 0.367).abs() < 5e-4);
         assert!((classic(50.0) - 0.99999).abs() < 1e-5);
-        assert!((exact_delta(1.0 / 1.877_875_560_907_386, 1.0) / 0.01 - 1.0).abs() < 1e-13);
+        assert!((exact_gaussian_delta(1.0 / 1.877_875_560_907_386, 1.0) / 0.01 - 1.0).abs() < 1e-13);
     }
 
     #[test]
     fn ordinary_precision_agrees_where_it_can() {
         for (sigma, epsilon) in [(0.3, 1.0), (1.0, 0.01), (3.0, 1.0), (10.0, 0.5), (24.0, 0.33), (0.1, 8.0)] {
-            let (wide, plain) = (exact_delta(1.0 / sigma, epsilon), gaussian_delta(sigma, epsilon));
+            let (wide, plain) = (exact_gaussian_delta(1.0 / sigma, epsilon), gaussian_delta(sigma, epsilon));
             assert!((wide - plain).abs() <= 1e-13 * wide + 1e-16, "{sigma} {epsilon}: {wide:e} {plain:e}");
         }
     }
 
     #[test]
     fn limits() {
-        assert_eq!(exact_delta(0.0, 1.0), 0.0);
-        assert_eq!(exact_delta(f64::INFINITY, 1.0), 1.0);
-        assert_eq!(exact_delta(f64::NAN, 1.0), 1.0);
-        assert_eq!(exact_delta(1e-3, 10.0), 0.0);
-        assert_eq!(exact_delta(1e9, 1.0), 1.0);
+        assert_eq!(exact_gaussian_delta(0.0, 1.0), 0.0);
+        assert_eq!(exact_gaussian_delta(f64::INFINITY, 1.0), 1.0);
+        assert_eq!(exact_gaussian_delta(f64::NAN, 1.0), 1.0);
+        assert_eq!(exact_gaussian_delta(1e-3, 10.0), 0.0);
+        assert_eq!(exact_gaussian_delta(1e9, 1.0), 1.0);
     }
 }

@@ -20,15 +20,15 @@ use std::f64::consts::TAU;
 use thiserror::Error;
 
 use crate::finding::{AttackContext, AuditCheck, AuditFinding, AuditVerdict, ROUNDING, RecomputedBound};
-use crate::gaussian::{self, FunctionNormCache, NoiseScaling, statistic_change};
-use crate::records::check_records;
-use crate::selection::{check_exponential, check_selection};
+use crate::gaussian::{self, FunctionNormCache, NoiseScaling, max_statistic_change};
+use crate::records::check_record_sum_noise;
+use crate::selection::{check_exponential_mechanism, check_private_selection};
 use crate::shaped::check_shaped_noise;
 use dpgp_accounting::{
-    Accountant, AccountingError, AssumedPoissonAccountant, Caveat, Certificate, CertifiedMechanism, Guarantee,
+    Accountant, AccountingError, AssumedPoissonAccountant, Certificate, CertifiedMechanism, Guarantee, GuaranteeCaveat,
     LossDistributionAccountant, NeighbourRelation, PrivacyEvent,
 };
-use dpgp_audit::{exact_delta, format_four_significant};
+use dpgp_audit::{exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{
     AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, BinStatistic, Frequencies, PrivacySetting,
@@ -54,7 +54,7 @@ pub enum AuditError {
 ///
 /// # Errors
 /// [`AuditError`] if a cell cannot be measured.
-pub fn audit(
+pub fn audit_block(
     block: &CellSetting,
     cells: &[&PrivacySetting],
     sample: &Sample,
@@ -104,26 +104,28 @@ fn check_audited_mechanism(
 ) -> Result<Vec<AuditCheck>, AuditError> {
     Ok(vec![match sampled {
         AuditedMechanism::Linear { places, scale, change } => {
-            gaussian::check_linear(places, NoiseScaling { noise: *scale, change: *change }, claim)
+            gaussian::check_linear_releases(places, NoiseScaling { noise: *scale, change: *change }, claim)
         }
         AuditedMechanism::Function { mean, scale, change } => {
-            gaussian::check_function(mean, norms, NoiseScaling { noise: *scale, change: *change }, claim)
+            gaussian::check_function_noise(mean, norms, NoiseScaling { noise: *scale, change: *change }, claim)
         }
         AuditedMechanism::Counts { sd, bins, relation, records } => {
-            gaussian::check_counts(*sd, *bins, *relation, *records, claim)
+            gaussian::check_count_noise(*sd, *bins, *relation, *records, claim)
         }
         AuditedMechanism::Statistics { statistic, bins, change } => {
-            gaussian::check_statistics(*statistic, bins, *change, claim)
+            gaussian::check_bin_statistic_noise(*statistic, bins, *change, claim)
         }
-        AuditedMechanism::Laplace { statistic, bins, change } => check_laplace(*statistic, bins, *change, claim),
-        AuditedMechanism::Means { sd, means, range, rows } => gaussian::check_means(*sd, *means, *range, *rows, claim),
-        AuditedMechanism::Records(releases) => check_records(releases, claim),
+        AuditedMechanism::Laplace { statistic, bins, change } => check_laplace_noise(*statistic, bins, *change, claim),
+        AuditedMechanism::Means { sd, means, range, rows } => {
+            gaussian::check_mean_noise(*sd, *means, *range, *rows, claim)
+        }
+        AuditedMechanism::Records(releases) => check_record_sum_noise(releases, claim),
         AuditedMechanism::Shaped(release) => check_shaped_noise(release, claim),
-        AuditedMechanism::Moments(AuditedMomentsNoise::Waves(release)) => check_moments(release, claim),
-        AuditedMechanism::Moments(AuditedMomentsNoise::Cells(release)) => check_cells(release, claim),
-        AuditedMechanism::Gradients { event, relation } => check_gradients(event, *relation, claim)?,
-        AuditedMechanism::Exponential(selected) => check_exponential(selected),
-        AuditedMechanism::Selection(draws) => return Ok(check_selection(draws, claim, attacks)),
+        AuditedMechanism::Moments(AuditedMomentsNoise::Waves(release)) => check_moment_noise(release, claim),
+        AuditedMechanism::Moments(AuditedMomentsNoise::Cells(release)) => check_cell_noise(release, claim),
+        AuditedMechanism::Gradients { event, relation } => check_gradient_noise(event, *relation, claim)?,
+        AuditedMechanism::Exponential(selected) => check_exponential_mechanism(selected),
+        AuditedMechanism::Selection(draws) => return Ok(check_private_selection(draws, claim, attacks)),
     }])
 }
 
@@ -131,8 +133,10 @@ fn check_audited_mechanism(
 /// calibration or a sensitivity is right.
 fn conclude_finding(claim: Certificate, guarantee: Guarantee, mut checks: Vec<AuditCheck>) -> AuditFinding {
     checks.sort_by_key(|check| std::cmp::Reverse(check.verdict));
-    let excepted =
-        claim.caveats.iter().filter(|caveat| !matches!(caveat, Caveat::OutsideProof | Caveat::InvalidSensitivity));
+    let excepted = claim
+        .caveats
+        .iter()
+        .filter(|caveat| !matches!(caveat, GuaranteeCaveat::OutsideProof | GuaranteeCaveat::InvalidSensitivity));
     let mut reasons: Vec<String> = excepted.map(ToString::to_string).collect();
     let worst = checks.first().map_or(AuditVerdict::NotAudited, |check| check.verdict);
     let verdict = if reasons.is_empty() { worst } else { worst.max(AuditVerdict::Caveat) };
@@ -151,7 +155,7 @@ fn conclude_finding(claim: Certificate, guarantee: Guarantee, mut checks: Vec<Au
 ///
 /// # Errors
 /// [`AccountingError`] if the event is none.
-fn check_gradients(
+fn check_gradient_noise(
     event: &PrivacyEvent,
     relation: NeighbourRelation,
     claim: Guarantee,
@@ -181,9 +185,9 @@ fn check_gradients(
 ///
 /// Obligation: a target moves one bin only, by at most what its extreme targets move it; the ratio of two densities of scale b
 /// whose centres lie s apart is at most `e^(s / b)`, and reaches it.
-fn check_laplace(statistic: BinStatistic, bins: &[(usize, f64)], change: f64, claim: Guarantee) -> AuditCheck {
+fn check_laplace_noise(statistic: BinStatistic, bins: &[(usize, f64)], change: f64, claim: Guarantee) -> AuditCheck {
     let epsilon =
-        largest_or_nan(bins.iter().map(|&(records, scale)| statistic_change(statistic, records, change) / scale));
+        largest_or_nan(bins.iter().map(|&(records, scale)| max_statistic_change(statistic, records, change) / scale));
     let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
     let note = format!(
         "worst of {} bins, with its targets at their bounds: epsilon = {}",
@@ -206,7 +210,7 @@ struct WeightedFrequency {
 }
 
 /// The weights that the noise stands for.
-pub(super) struct MomentWeights {
+pub(super) struct MomentNoisePrecisions {
     weighted: Vec<WeightedFrequency>,
     plain: Vec<WeightedFrequency>,
     squares: f64,
@@ -216,7 +220,7 @@ pub(super) struct MomentWeights {
     counts: f64,
 }
 
-impl MomentWeights {
+impl MomentNoisePrecisions {
     pub fn from_release(release: &AuditedWavesNoise) -> Self {
         Self {
             weighted: weigh_frequencies_by_noise(&release.weighted, release.noise.weighted.as_slice()),
@@ -237,7 +241,7 @@ impl MomentWeights {
     pub fn squared_shift_bound(&self) -> f64 {
         let total: f64 = self.weighted.iter().map(|wave| wave.weight).sum();
         let square = self.bound * self.bound;
-        let coefficients = self.square_coefficients();
+        let coefficients = self.squared_sum_coefficients();
         let ratio = largest_or_nan(self.plain.iter().map(|wave| {
             // A plain sum that V^2 has no share in is bounded by nothing.
             coefficients.get(&wave.frequency).map_or(f64::INFINITY, |v| wave.weight / v)
@@ -248,7 +252,7 @@ impl MomentWeights {
     }
 
     /// The coefficients of the square of V, by the product of cosines for every ordered pair.
-    fn square_coefficients(&self) -> BTreeMap<Vec<i64>, f64> {
+    fn squared_sum_coefficients(&self) -> BTreeMap<Vec<i64>, f64> {
         let mut coefficients = BTreeMap::new();
         for one in &self.weighted {
             for other in &self.weighted {
@@ -269,27 +273,29 @@ impl MomentWeights {
         let side = (DISPLACEMENTS.powf(1.0 / dimensions as f64) as usize).max(2);
         let count = (0..dimensions).fold(1, |count: usize, _| count * side);
         largest_or_nan(
-            (0..count).map(|place| self.worst_squared_shift_over_targets(&displacement(place, side, dimensions))),
+            (0..count).map(|place| {
+                self.worst_squared_shift_over_targets(&displacement_at_grid_index(place, side, dimensions))
+            }),
         )
     }
 
     fn worst_squared_shift_over_targets(&self, displacement: &[f64]) -> f64 {
-        let (v, w) = (self.sum(&self.weighted, displacement), self.sum(&self.plain, displacement));
-        let (most_v, most_w) = (self.sum(&self.weighted, &[]), self.sum(&self.plain, &[]));
-        largest_or_nan(self.targets().flat_map(|y| {
-            self.targets().map(move |z| {
+        let (v, w) = (self.cosine_sum(&self.weighted, displacement), self.cosine_sum(&self.plain, displacement));
+        let (most_v, most_w) = (self.cosine_sum(&self.weighted, &[]), self.cosine_sum(&self.plain, &[]));
+        largest_or_nan(self.target_grid().flat_map(|y| {
+            self.target_grid().map(move |z| {
                 let moved = (y * y + z * z) * most_v - 2.0 * y * z * v;
                 2.0 * (most_w - w) + moved + self.squares * (y * y - z * z).powi(2)
             })
         }))
     }
 
-    fn targets(&self) -> impl Iterator<Item = f64> {
+    fn target_grid(&self) -> impl Iterator<Item = f64> {
         (-TARGETS..=TARGETS).map(|y| self.bound * f64::from(y) / f64::from(TARGETS))
     }
 
     /// The sum of weighted cosines at a displacement; without one at zero.
-    fn sum(&self, waves: &[WeightedFrequency], displacement: &[f64]) -> f64 {
+    fn cosine_sum(&self, waves: &[WeightedFrequency], displacement: &[f64]) -> f64 {
         let mut sum = 0.0;
         for wave in waves {
             let turns: f64 = wave.frequency.iter().zip(displacement).map(|(j, d)| *j as f64 * d).sum();
@@ -319,7 +325,7 @@ fn canonical_half_space_vector(vector: Vec<i64>) -> Vec<i64> {
 }
 
 /// A point of the grid over the displacements within the box, one of each opposite pair along the first input.
-fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
+fn displacement_at_grid_index(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
     let (mut rest, mut point) = (place, Vec::with_capacity(dimensions));
     for dimension in 0..dimensions {
         let part = (rest % side) as f64 / (side - 1) as f64;
@@ -330,10 +336,10 @@ fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
 }
 
 /// The delta of the worst pair of records: at most what the weights allow, at least what a search over pairs finds.
-fn check_moments(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
-    let weights = MomentWeights::from_release(release);
-    let most = exact_delta(weights.squared_shift_bound().sqrt(), claim.epsilon);
-    let found = exact_delta(weights.search_worst_squared_shift().sqrt(), claim.epsilon);
+fn check_moment_noise(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
+    let weights = MomentNoisePrecisions::from_release(release);
+    let most = exact_gaussian_delta(weights.squared_shift_bound().sqrt(), claim.epsilon);
+    let found = exact_gaussian_delta(weights.search_worst_squared_shift().sqrt(), claim.epsilon);
     if most <= claim.delta * (1.0 + ROUNDING) {
         let note = format!("a search finds {}", RecomputedBound::DeltaAtLeast(found).text());
         return AuditCheck { verdict: AuditVerdict::Holds, found: RecomputedBound::DeltaAtMost(most), note };
@@ -351,8 +357,8 @@ fn check_moments(release: &AuditedWavesNoise, claim: Guarantee) -> AuditCheck {
 /// squared distance `p (y^2 + z^2) - 2 y z w + 2 c + q_0 (y^2 - z^2)^2`: p is the sum of all `p_k`, w of those they share, and c of the
 /// `c_k` that they do not. It is greatest for `y >= 0 >= z` with `y = R`, as it rises with y, and where z is an end of its range or
 /// its derivative is zero.
-fn check_cells(release: &AuditedCellsNoise, claim: Guarantee) -> AuditCheck {
-    let most = exact_delta(largest_squared_shift(release).sqrt(), claim.epsilon);
+fn check_cell_noise(release: &AuditedCellsNoise, claim: Guarantee) -> AuditCheck {
+    let most = exact_gaussian_delta(largest_squared_shift(release).sqrt(), claim.epsilon);
     let holds = most <= claim.delta * (1.0 + ROUNDING);
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
     let found = if holds { RecomputedBound::DeltaAtMost(most) } else { RecomputedBound::DeltaAtLeast(most) };
@@ -399,7 +405,8 @@ mod tests {
     /// A mean of four targets that move by 2 moves by 1/2: the scale 1/2 gives epsilon 1, and half of it twice that.
     #[test]
     fn half_the_scale_is_twice_the_epsilon() {
-        let check = |scale| check_laplace(BinStatistic::Mean, &[(4, scale), (8, scale)], 2.0, Guarantee::pure(1.0));
+        let check =
+            |scale| check_laplace_noise(BinStatistic::Mean, &[(4, scale), (8, scale)], 2.0, Guarantee::pure(1.0));
         assert_eq!(check(0.5).verdict, AuditVerdict::Holds);
         assert_eq!(check(0.5).found, RecomputedBound::EpsilonAtMost(1.0));
         assert_eq!(
@@ -436,8 +443,8 @@ mod moments_tests {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
         for (dimensions, kappa) in [(1, 1.0), (1, 2.5), (2, 1.5)] {
             let release = release(dimensions, kappa, sigma);
-            assert_eq!(check_moments(&release, CLAIM).verdict, AuditVerdict::Holds);
-            let weights = MomentWeights::from_release(&release);
+            assert_eq!(check_moment_noise(&release, CLAIM).verdict, AuditVerdict::Holds);
+            let weights = MomentNoisePrecisions::from_release(&release);
             // D / (sigma D), but for the small excess of the noise.
             assert!((weights.squared_shift_bound().sqrt() * sigma - 1.0).abs() < 1e-12);
             let ratio = weights.search_worst_squared_shift() / weights.squared_shift_bound();
@@ -449,23 +456,23 @@ mod moments_tests {
     fn too_little_noise_is_found_out() {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
         let mut less = release(1, 1.5, 0.8 * sigma);
-        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_moment_noise(&less, CLAIM).verdict, AuditVerdict::Broken);
         less = release(1, 1.5, sigma);
         less.noise.plain *= 0.7;
-        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_moment_noise(&less, CLAIM).verdict, AuditVerdict::Broken);
         less = release(1, 1.5, sigma);
         less.noise.squares *= 0.5;
-        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_moment_noise(&less, CLAIM).verdict, AuditVerdict::Broken);
         // A count beside moments that have spent the whole budget.
         less = release(1, 1.5, sigma);
         less.counts = vec![3.0 * sigma];
-        assert_ne!(check_moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        assert_ne!(check_moment_noise(&less, CLAIM).verdict, AuditVerdict::Holds);
         less.counts = vec![1e9 * sigma; 2];
-        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        assert_eq!(check_moment_noise(&less, CLAIM).verdict, AuditVerdict::Holds);
         // A frequency that V^2 does not hold.
         less = release(1, 1.5, sigma);
         less.plain = Frequencies::from_vectors([vec![1], vec![2], vec![3], vec![9]]);
-        assert_ne!(check_moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        assert_ne!(check_moment_noise(&less, CLAIM).verdict, AuditVerdict::Holds);
     }
 }
 
@@ -491,7 +498,7 @@ mod cells_tests {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
         for weights in [&[1.0][..], &[0.3, 0.7], &[0.1, 0.2, 0.7]] {
             let release = release(weights, 3.0, sigma);
-            assert_eq!(check_cells(&release, CLAIM).verdict, AuditVerdict::Holds);
+            assert_eq!(check_cell_noise(&release, CLAIM).verdict, AuditVerdict::Holds);
             assert!((largest_squared_shift(&release).sqrt() * sigma - 1.0).abs() < 1e-12);
         }
     }
@@ -502,12 +509,12 @@ mod cells_tests {
         let broken = |change: fn(&mut NestedCellsNoise)| {
             let mut less = release(&[0.4, 0.6], 2.0, sigma);
             change(&mut less.noise);
-            assert_eq!(check_cells(&less, CLAIM).verdict, AuditVerdict::Broken);
+            assert_eq!(check_cell_noise(&less, CLAIM).verdict, AuditVerdict::Broken);
         };
         broken(|noise| noise.sums[1] *= 0.9);
         broken(|noise| noise.counts[0] *= 0.9);
         broken(|noise| noise.squares *= 0.6);
-        assert_eq!(check_cells(&release(&[0.4, 0.6], 2.0, 0.99 * sigma), CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_cell_noise(&release(&[0.4, 0.6], 2.0, 0.99 * sigma), CLAIM).verdict, AuditVerdict::Broken);
     }
 
     /// Over a fine grid of targets and all levels no pair is further apart.

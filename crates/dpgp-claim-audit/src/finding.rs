@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use dpgp_accounting::{Certificate, Guarantee};
-use dpgp_audit::{exact_delta, format_four_significant};
+use dpgp_audit::{exact_gaussian_delta, format_four_significant};
 use dpgp_task::{RandomStreams, RunCache};
 
 /// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
@@ -94,8 +94,8 @@ impl AuditCheck {
     ///
     /// Obligation: if the worst pair of neighbours lies `shift` standard deviations of the noise apart, its exact delta at
     /// the claimed epsilon is the least one, so that more than the claimed delta is a break.
-    pub(super) fn from_shift(shift: f64, claim: Guarantee, note: String) -> Self {
-        let found = exact_delta(shift, claim.epsilon);
+    pub(super) fn from_gaussian_shift(shift: f64, claim: Guarantee, note: String) -> Self {
+        let found = exact_gaussian_delta(shift, claim.epsilon);
         let holds = found <= claim.delta * (1.0 + ROUNDING);
         let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
         Self { verdict, found: RecomputedBound::Delta(found), note }
@@ -121,7 +121,7 @@ pub struct AuditFinding {
 impl AuditFinding {
     /// With more reasons why it is a caveat at best.
     #[must_use]
-    pub fn with_reasons(mut self, reasons: Vec<String>) -> Self {
+    pub fn with_caveat_reasons(mut self, reasons: Vec<String>) -> Self {
         if !reasons.is_empty() {
             self.verdict = self.verdict.max(AuditVerdict::Caveat);
             self.reasons.extend(reasons);

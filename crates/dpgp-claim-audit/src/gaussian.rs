@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 
 use crate::finding::{AuditCheck, RecomputedBound};
 use dpgp_accounting::{Guarantee, NeighbourRelation};
-use dpgp_audit::{exact_delta, format_four_significant};
+use dpgp_audit::{exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_triangular_solve_norm};
 use dpgp_mechanisms::{BinStatistic, LinearRelease};
 use dpgp_task::ShapedNoiseRelease;
@@ -33,8 +33,12 @@ pub(super) struct NoiseScaling {
 /// Obligation: a target that moves by `change` shifts release i by `change |L^-1 b|` standard deviations, b its column;
 /// the shift of the worst neighbour is the root of the sum of squares of the largest at each place, which bounds any
 /// adaptive sequence (Dong, Roth and Su 2022, Corollary 3.3).
-pub(super) fn check_linear(places: &[Vec<LinearRelease>], scaling: NoiseScaling, claim: Guarantee) -> AuditCheck {
-    let squares = places.iter().map(|place| largest_or_nan(place.iter().map(leverage)).powi(2));
+pub(super) fn check_linear_releases(
+    places: &[Vec<LinearRelease>],
+    scaling: NoiseScaling,
+    claim: Guarantee,
+) -> AuditCheck {
+    let squares = places.iter().map(|place| largest_or_nan(place.iter().map(largest_whitened_norm)).powi(2));
     let leverage = squares.sum::<f64>().sqrt();
     let releases: usize = places.iter().map(Vec::len).sum();
     let columns = largest_or_nan(places.iter().flatten().map(|release| release.columns.ncols() as f64));
@@ -42,11 +46,11 @@ pub(super) fn check_linear(places: &[Vec<LinearRelease>], scaling: NoiseScaling,
         "|L^-1 b| <= {} for all columns (at most {columns}) of {releases} releases, in 106-bit arithmetic",
         format_four_significant(leverage)
     );
-    AuditCheck::from_shift(scaling.change * leverage / scaling.noise, claim, note)
+    AuditCheck::from_gaussian_shift(scaling.change * leverage / scaling.noise, claim, note)
 }
 
 /// The greatest `|L^-1 b|` over the columns of a release.
-fn leverage(release: &LinearRelease) -> f64 {
+fn largest_whitened_norm(release: &LinearRelease) -> f64 {
     // A factor that is not square leaves a direction without noise.
     if release.factor.nrows() != release.columns.nrows() || !release.factor.is_square() {
         return f64::INFINITY;
@@ -90,7 +94,7 @@ fn largest_mean_function_norm(weights: &DMatrix<f64>, gram: &DMatrix<f64>) -> f6
 ///
 /// Obligation: the shift is the change of the function in the norm of its Hilbert space over the scale of the process, at
 /// any finite set of inputs (Hall, Rinaldo and Wasserman 2013, Corollary 9).
-pub(super) fn check_function(
+pub(super) fn check_function_noise(
     mean: &Arc<WeightsAndGram>,
     norms: &FunctionNormCache,
     scaling: NoiseScaling,
@@ -103,12 +107,12 @@ pub(super) fn check_function(
         format_four_significant(scaling.change * norm),
         WORST.min(columns)
     );
-    AuditCheck::from_shift(scaling.change * norm / scaling.noise, claim, note)
+    AuditCheck::from_gaussian_shift(scaling.change * norm / scaling.noise, claim, note)
 }
 
 /// Noise on counts: a record moves one bin by 1, a replaced one two bins, where there are two. Several records of one row or
 /// person move them furthest if all are in one bin.
-pub(super) fn check_counts(
+pub(super) fn check_count_noise(
     sd: f64,
     bins: usize,
     relation: NeighbourRelation,
@@ -120,24 +124,28 @@ pub(super) fn check_counts(
         NeighbourRelation::ReplaceOne => bins.min(2) as f64,
     };
     let note = format!("{moved} of {bins} bins change by {records}; noise sd {}", format_four_significant(sd));
-    AuditCheck::from_shift(f64::sqrt(moved) * records as f64 / sd, claim, note)
+    AuditCheck::from_gaussian_shift(f64::sqrt(moved) * records as f64 / sd, claim, note)
 }
 
 /// Noise on a statistic of each bin, for bins with so many records and this standard deviation: the shift of the worst
 /// corner of the targets. A target lies in one bin, so shifts of several bins do not add up.
-pub(super) fn check_statistics(
+pub(super) fn check_bin_statistic_noise(
     statistic: BinStatistic,
     bins: &[(usize, f64)],
     change: f64,
     claim: Guarantee,
 ) -> AuditCheck {
-    let shift = largest_or_nan(bins.iter().map(|&(records, sd)| statistic_change(statistic, records, change) / sd));
-    AuditCheck::from_shift(shift, claim, format!("worst of {} bins, with its targets at their bounds", bins.len()))
+    let shift = largest_or_nan(bins.iter().map(|&(records, sd)| max_statistic_change(statistic, records, change) / sd));
+    AuditCheck::from_gaussian_shift(
+        shift,
+        claim,
+        format!("worst of {} bins, with its targets at their bounds", bins.len()),
+    )
 }
 
 /// How far the statistic of so many records moves, when one of them goes from one end to the other while the rest are at
 /// the ends. Mean and median are monotone in every target, so no other targets move them further.
-pub(super) fn statistic_change(statistic: BinStatistic, records: usize, change: f64) -> f64 {
+pub(super) fn max_statistic_change(statistic: BinStatistic, records: usize, change: f64) -> f64 {
     let middle = records / 2;
     let ends = [0, middle.saturating_sub(1), middle, records.saturating_sub(1)];
     let moves = ends.into_iter().filter(|high| *high < records).filter_map(|high| {
@@ -154,13 +162,13 @@ fn extreme_targets(records: usize, high: usize, change: f64) -> Vec<f64> {
 
 /// Means of values that one record moves by `range / rows` each, all at once: `sqrt(means)` times as far in all. The
 /// values of a record need not all be at their ends together, so this is a bound.
-pub(super) fn check_means(sd: f64, means: usize, range: f64, rows: usize, claim: Guarantee) -> AuditCheck {
+pub(super) fn check_mean_noise(sd: f64, means: usize, range: f64, rows: usize, claim: Guarantee) -> AuditCheck {
     let shift = (means as f64).sqrt() * range / rows as f64 / sd;
     let note =
         format!("one validation record changes {means} means by {} each", format_four_significant(range / rows as f64));
     AuditCheck {
-        found: RecomputedBound::DeltaAtMost(exact_delta(shift, claim.epsilon)),
-        ..AuditCheck::from_shift(shift, claim, note)
+        found: RecomputedBound::DeltaAtMost(exact_gaussian_delta(shift, claim.epsilon)),
+        ..AuditCheck::from_gaussian_shift(shift, claim, note)
     }
 }
 
@@ -181,8 +189,8 @@ pub(super) fn isotropic_squared_shift_bound(release: &ShapedNoiseRelease) -> Opt
         let points: Vec<f64> = (0..range.points).map(|place| range.value_at(place)).collect();
         let half = (range.to - range.from) / (2 * (range.points - 1)) as f64;
         let middles = (0..2 * range.points - 1).map(|place| range.from + half * place as f64).collect();
-        let one = GaussianSum { rate: lengthscale.powi(-2), centres: points };
-        let two = GaussianSum { rate: 2.0 * lengthscale.powi(-2), centres: middles };
+        let one = GaussianBumpSum { rate: lengthscale.powi(-2), centres: points };
+        let two = GaussianBumpSum { rate: 2.0 * lengthscale.powi(-2), centres: middles };
         k *= one.curvature_bounded_search(*ends).find_maximum(|x| one.value_at(x));
         p *= two.curvature_bounded_search(*ends).find_maximum(|x| two.value_at(x));
         // The second derivative of 2 ln T - ln Q is at least -4 W^2 / l^4 for points within a range W, and T^2 / Q at most their number.
@@ -205,12 +213,12 @@ fn isotropic_variance(covariance: &nalgebra::DMatrix<f64>) -> Option<f64> {
 }
 
 /// `sum exp(-rate (x - c)^2)`.
-struct GaussianSum {
+struct GaussianBumpSum {
     rate: f64,
     centres: Vec<f64>,
 }
 
-impl GaussianSum {
+impl GaussianBumpSum {
     fn curvature_bounded_search(&self, [low, high]: [f64; 2]) -> CurvatureBoundedSearch {
         let curvature = 2.0 * self.rate * self.centres.len() as f64;
         CurvatureBoundedSearch { low, high, count: ((high - low) * STEPS * self.rate.sqrt()).ceil(), curvature }
@@ -277,10 +285,10 @@ mod tests {
 
     #[test]
     fn statistics_move_as_far_as_they_can() {
-        assert_eq!(statistic_change(BinStatistic::Mean, 4, 2.0), 0.5);
-        assert_eq!(statistic_change(BinStatistic::Median, 5, 2.0), 2.0);
-        assert_eq!(statistic_change(BinStatistic::Median, 4, 2.0), 1.0);
-        assert_eq!(statistic_change(BinStatistic::Median, 1, 2.0), 2.0);
+        assert_eq!(max_statistic_change(BinStatistic::Mean, 4, 2.0), 0.5);
+        assert_eq!(max_statistic_change(BinStatistic::Median, 5, 2.0), 2.0);
+        assert_eq!(max_statistic_change(BinStatistic::Median, 4, 2.0), 1.0);
+        assert_eq!(max_statistic_change(BinStatistic::Median, 1, 2.0), 2.0);
     }
 
     /// Noise in one of two directions only is no protection of the other.
@@ -294,7 +302,7 @@ mod tests {
         let flat = LinearRelease { columns: columns.clone(), factor: DMatrix::from_row_slice(1, 1, &[1.0]) };
         let scaling = NoiseScaling { noise: 4.0, change: 1.0 };
         let [covered, open, flat] =
-            [with(1.0), with(0.0), flat].map(|release| check_linear(&[vec![release]], scaling, CLAIM));
+            [with(1.0), with(0.0), flat].map(|release| check_linear_releases(&[vec![release]], scaling, CLAIM));
         assert_eq!(covered.verdict, AuditVerdict::Holds);
         assert_eq!(open.found, RecomputedBound::Delta(1.0));
         assert_eq!(flat.verdict, AuditVerdict::Broken);
@@ -304,8 +312,8 @@ mod tests {
     fn a_second_release_adds_up() {
         let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
         let places = [vec![release.clone()], vec![release]];
-        let check = check_linear(&places, NoiseScaling { noise: 2.0, change: 1.0 }, CLAIM);
-        assert_eq!(check.found, RecomputedBound::Delta(exact_delta(0.5f64.sqrt(), 1.0)));
+        let check = check_linear_releases(&places, NoiseScaling { noise: 2.0, change: 1.0 }, CLAIM);
+        assert_eq!(check.found, RecomputedBound::Delta(exact_gaussian_delta(0.5f64.sqrt(), 1.0)));
     }
 }
 

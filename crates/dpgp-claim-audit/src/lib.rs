@@ -27,6 +27,6 @@ mod sampled;
 mod selection;
 mod shaped;
 
-pub use block::{AuditError, audit};
+pub use block::{AuditError, audit_block};
 pub use finding::{AttackContext, AuditCheck, AuditFinding, AuditVerdict, RecomputedBound};
-pub use sampled::{FirstLine, SampledFilesError, SampledOutputs, read_sampled};
+pub use sampled::{CsvFirstLineKind, SampledFilesError, SampledOutputs, read_sampled_outputs};

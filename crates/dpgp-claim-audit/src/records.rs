@@ -11,7 +11,7 @@ use libm::lgamma;
 use crate::finding::{AuditCheck, AuditVerdict, ROUNDING, RecomputedBound};
 use crate::gaussian::CurvatureBoundedSearch;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{MechanismOutputs, exact_delta, format_four_significant};
+use dpgp_audit::{MechanismOutputs, exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::largest_or_nan;
 use dpgp_spec::setting::RangeSetting;
 use dpgp_task::{JointSumsRelease, RecordSumWeights, SumsRelease};
@@ -30,13 +30,13 @@ const POINTS: f64 = 1000.0;
 /// Obligation: with `K = |k|^2 <= R^2` of either record and `t = k.k'`, the squared shift of one pair of sums is
 /// `(a^2 + a'^2) R^2 / s_a^2 + (b^2 + b'^2) R^4 / s_b^2 - 2 a a' t / s_a^2 - 2 b b' t^2 / s_b^2` at most, because it rises with
 /// both norms at any t; t is not negative, because the kernel is not. A record has one label in all pairs of sums.
-pub(super) fn check_records(releases: &JointSumsRelease, claim: Guarantee) -> AuditCheck {
+pub(super) fn check_record_sum_noise(releases: &JointSumsRelease, claim: Guarantee) -> AuditCheck {
     // As many equal records of one person, replaced by as many equal ones, move the sums as many times as far as one does, and
     // no others move them further.
     let records = releases.records as f64;
-    let most = exact_delta(records * squared_shift_bound(releases).sqrt(), claim.epsilon);
+    let most = exact_gaussian_delta(records * squared_shift_bound(releases).sqrt(), claim.epsilon);
     let found = search_worst_pair(releases);
-    let least = exact_delta(records * found.shift_squared.sqrt(), claim.epsilon);
+    let least = exact_gaussian_delta(records * found.shift_squared.sqrt(), claim.epsilon);
     let pair = format!(
         "the inputs {} and {}, labels {:?}",
         format_point(&found.inputs.0),
@@ -118,18 +118,18 @@ fn input_interval(sum: &SumsRelease, releases: &JointSumsRelease, dimension: usi
 fn largest_squared_feature_norm(sum: &SumsRelease, releases: &JointSumsRelease) -> f64 {
     let (variance, lengthscale) = sum.kernel;
     let along = sum.inducing.iter().enumerate().map(|(dimension, range)| {
-        FeatureProfile { range, lengthscale }.find_maximum(input_interval(sum, releases, dimension))
+        SquaredNormProfile { range, lengthscale }.find_maximum(input_interval(sum, releases, dimension))
     });
     variance.powi(2) * along.product::<f64>()
 }
 
 /// `sum_j exp(-(x - z_j)^2 / l^2)` along one dimension.
-struct FeatureProfile<'a> {
+struct SquaredNormProfile<'a> {
     range: &'a RangeSetting,
     lengthscale: f64,
 }
 
-impl FeatureProfile<'_> {
+impl SquaredNormProfile<'_> {
     fn value_at(&self, x: f64) -> f64 {
         let exponents = (0..self.range.points).map(|j| -((x - self.range.value_at(j)) / self.lengthscale).powi(2));
         exponents.map(f64::exp).sum()
@@ -155,7 +155,7 @@ fn search_worst_pair(releases: &JointSumsRelease) -> WorstRecordPair {
     let mut worst = WorstRecordPair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
     let points = input_grid(releases);
     let features: Vec<Vec<Vec<f64>>> =
-        releases.sums.iter().map(|sum| points.iter().map(|x| covariances(sum, x)).collect()).collect();
+        releases.sums.iter().map(|sum| points.iter().map(|x| inducing_covariances(sum, x)).collect()).collect();
     let labels: Vec<(usize, usize)> = label_pairs(releases).collect();
     for i in 0..points.len() {
         for j in 0..=i {
@@ -202,7 +202,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The covariances of an input with all inducing inputs.
-fn covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
+fn inducing_covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
     let (variance, lengthscale) = sum.kernel;
     let mut values = vec![variance];
     for (range, x) in sum.inducing.iter().zip(x) {
@@ -289,7 +289,7 @@ impl OutputCounts {
             let (all, both) = such.fold((0.0, 0.0), |(all, both), [one, other]| {
                 (all + 1.0, both + f64::from(u8::from(*one > 0 && *other > 0)))
             });
-            log_binomial_tail(both, all, 1.0 - 0.5f64.powi(occurrences as i32 - 1))
+            log_binomial_tail_bound(both, all, 1.0 - 0.5f64.powi(occurrences as i32 - 1))
         });
         chances.fold(0.0, f64::min)
     }
@@ -302,8 +302,9 @@ impl OutputCounts {
         let mut by_occurrences: BTreeMap<u64, f64> = BTreeMap::new();
         repeated.iter().for_each(|[one, other]| *by_occurrences.entry(one + other).or_default() += 1.0);
         let chances = WEIGHTS.into_iter().map(|weight| {
-            let of_coins =
-                by_occurrences.iter().map(|(occurrences, many)| many * log_coin_moment(*occurrences, weight));
+            let of_coins = by_occurrences
+                .iter()
+                .map(|(occurrences, many)| many * log_coin_imbalance_transform(*occurrences, weight));
             weight * sum + of_coins.sum::<f64>() * (all - 1.0) / all
         });
         chances.fold(0.0, f64::min)
@@ -311,16 +312,16 @@ impl OutputCounts {
 }
 
 /// `ln` of the bound of Chernoff on `P(X >= successes)` for X binomial with this probability.
-fn log_binomial_tail(successes: f64, trials: f64, probability: f64) -> f64 {
+fn log_binomial_tail_bound(successes: f64, trials: f64, probability: f64) -> f64 {
     let share = successes / trials;
     if trials == 0.0 || share <= probability {
         return 0.0;
     }
-    -trials * (relative_entropy(share, probability) + relative_entropy(1.0 - share, 1.0 - probability))
+    -trials * (relative_entropy_term(share, probability) + relative_entropy_term(1.0 - share, 1.0 - probability))
 }
 
 /// One of the two terms of it.
-fn relative_entropy(share: f64, probability: f64) -> f64 {
+fn relative_entropy_term(share: f64, probability: f64) -> f64 {
     if share > 0.0 { share * (share / probability).ln() } else { 0.0 }
 }
 
@@ -328,7 +329,7 @@ fn relative_entropy(share: f64, probability: f64) -> f64 {
 const MANY: u64 = 4000;
 
 /// `ln E exp(-w (2 a - m)^2 / m)` for a the heads of m fair coins.
-fn log_coin_moment(coins: u64, weight: f64) -> f64 {
+fn log_coin_imbalance_transform(coins: u64, weight: f64) -> f64 {
     if coins >= MANY {
         return -0.5 * (2.0 * weight).ln_1p();
     }
@@ -377,7 +378,7 @@ mod tests {
     #[test]
     fn too_little_noise_is_found_out() {
         let claim = Guarantee { epsilon: 1.0, delta: 1e-4 };
-        let [enough, broken] = [40.0, 4.0].map(|sd| check_records(&sums(SumsNoise::new(sd, 1.0), 1.3), claim));
+        let [enough, broken] = [40.0, 4.0].map(|sd| check_record_sum_noise(&sums(SumsNoise::new(sd, 1.0), 1.3), claim));
         assert_eq!(enough.verdict, AuditVerdict::Holds);
         assert_eq!(broken.verdict, AuditVerdict::Broken);
         assert!(matches!(broken.found, RecomputedBound::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
@@ -394,12 +395,16 @@ mod shared_rows_tests {
     /// Two rows of a pair: one in each file with probability 1/2 at most. Of two coins: `(e^-2w + 1) / 2`.
     #[test]
     fn chances_have_closed_forms() {
-        assert!((log_coin_moment(2, 1.5) - (0.5 * ((-3.0f64).exp() + 1.0)).ln()).abs() < 1e-12);
-        assert!((log_binomial_tail(20.0, 20.0, 0.5) + 20.0 * 2f64.ln()).abs() < 1e-12);
-        assert_eq!((log_binomial_tail(5.0, 10.0, 0.5), log_binomial_tail(0.0, 0.0, 0.5)), (0.0, 0.0));
+        assert!((log_coin_imbalance_transform(2, 1.5) - (0.5 * ((-3.0f64).exp() + 1.0)).ln()).abs() < 1e-12);
+        assert!((log_binomial_tail_bound(20.0, 20.0, 0.5) + 20.0 * 2f64.ln()).abs() < 1e-12);
+        assert_eq!((log_binomial_tail_bound(5.0, 10.0, 0.5), log_binomial_tail_bound(0.0, 0.0, 0.5)), (0.0, 0.0));
         // The exact sum and the normal limit meet.
         for weight in WEIGHTS {
-            assert!((log_coin_moment(MANY - 1, weight) - log_coin_moment(MANY, weight)).abs() < 1e-3, "{weight}");
+            assert!(
+                (log_coin_imbalance_transform(MANY - 1, weight) - log_coin_imbalance_transform(MANY, weight)).abs()
+                    < 1e-3,
+                "{weight}"
+            );
         }
     }
 

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64;
 
 use crate::records::{has_shared_draws, is_copy};
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{MechanismOutputs, provable_epsilon};
+use dpgp_audit::{MechanismOutputs, max_provable_epsilon};
 use dpgp_data::{ColumnNameSource, DataError, Table, describe_columns, detect_csv_layout, is_parquet, read_user_table};
 use dpgp_task::RandomStreams;
 
@@ -24,8 +24,8 @@ pub enum SampledFilesError {
     /// The files have other columns.
     #[error(
         "{} has the columns {}, but {} has {}; both files must have the same \
-         columns", one.display(), list(of_one),
-        other.display(), list(of_other)
+         columns", one.display(), join_column_names(of_one),
+        other.display(), join_column_names(of_other)
     )]
     Columns {
         /// The first file.
@@ -71,13 +71,13 @@ pub enum SampledFilesError {
     },
 }
 
-fn list(columns: &[String]) -> String {
+fn join_column_names(columns: &[String]) -> String {
     columns.join(", ")
 }
 
 /// What the first line of a CSV file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FirstLine {
+pub enum CsvFirstLineKind {
     /// The names of the columns.
     Names,
     /// An output.
@@ -98,8 +98,8 @@ pub struct SampledOutputs {
 impl SampledOutputs {
     /// The greatest epsilon that so many outputs can prove: that of a set which all of one and none of the other are
     /// in.
-    pub fn provable_epsilon(&self, claim: Guarantee, confidence: f64) -> f64 {
-        provable_epsilon(self.outputs.each_ref(), claim, confidence)
+    pub fn max_provable_epsilon(&self, claim: Guarantee, confidence: f64) -> f64 {
+        max_provable_epsilon(self.outputs.each_ref(), claim, confidence)
     }
 }
 
@@ -111,10 +111,10 @@ impl SampledOutputs {
 ///
 /// # Errors
 /// [`SampledFilesError`].
-pub fn read_sampled(
+pub fn read_sampled_outputs(
     one: &Path,
     other: &Path,
-    line: Option<FirstLine>,
+    line: Option<CsvFirstLineKind>,
     seed: u32,
 ) -> Result<SampledOutputs, SampledFilesError> {
     let [first, second] = [read_cells(one, line)?, read_cells(other, line)?];
@@ -130,7 +130,7 @@ pub fn read_sampled(
     let both = [&first, &second];
     let codes: Vec<ColumnEncoding<'_>> =
         (0..first.columns.len()).map(|column| ColumnEncoding::from_files(both, column)).collect();
-    let outputs = [0, 1].map(|file| both[file].outputs(&codes, &mut stream(seed, file)));
+    let outputs = [0, 1].map(|file| both[file].encode_shuffled_outputs(&codes, &mut row_order_stream(seed, file)));
     if first.is_copy_of(&second) || has_shared_draws(outputs.each_ref()) {
         let [one, other] = [one, other].map(Path::to_path_buf);
         return Err(SampledFilesError::SharedRows { one, other });
@@ -140,7 +140,7 @@ pub fn read_sampled(
     Ok(SampledOutputs { columns: first.columns, outputs, cut })
 }
 
-fn stream(seed: u32, file: usize) -> Pcg64 {
+fn row_order_stream(seed: u32, file: usize) -> Pcg64 {
     let streams = RandomStreams { seed, data: "samples".to_owned(), block: format!("file {file}"), replicate: 0 };
     streams.block_stream("order")
 }
@@ -153,8 +153,8 @@ pub(super) struct OutputFileCells {
 }
 
 /// Reads a file. A first line that may be an output is one or the other only where it is said.
-fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<OutputFileCells, SampledFilesError> {
-    let table = if first == Some(FirstLine::Row) && !is_parquet(path) {
+fn read_cells(path: &Path, first: Option<CsvFirstLineKind>) -> Result<OutputFileCells, SampledFilesError> {
+    let table = if first == Some(CsvFirstLineKind::Row) && !is_parquet(path) {
         Table::read(path, &detect_csv_layout(path, &ColumnNameSource::Numbered)?.to_csv_format())?
     } else {
         let columns: Vec<String> = describe_columns(path)?.into_iter().map(|column| column.name).collect();
@@ -199,7 +199,7 @@ impl OutputFileCells {
     }
 
     /// The rows as numbers, in random order.
-    pub fn outputs(&self, codes: &[ColumnEncoding<'_>], stream: &mut Pcg64) -> MechanismOutputs {
+    pub fn encode_shuffled_outputs(&self, codes: &[ColumnEncoding<'_>], stream: &mut Pcg64) -> MechanismOutputs {
         let mut order: Vec<usize> = (0..self.rows).collect();
         // Fisher and Yates: each order is as likely as another.
         for last in (1..self.rows).rev() {
@@ -244,7 +244,7 @@ impl<'c> ColumnEncoding<'c> {
     pub fn from_files(files: [&'c OutputFileCells; 2], column: usize) -> Self {
         let distinct: BTreeSet<&str> = files.into_iter().flat_map(|cells| cells.column(column)).collect();
         let (numbers, words): (Vec<&str>, Vec<&str>) = distinct.into_iter().partition(|cell| is_number(cell));
-        let whole = LargeIntegerEncoding::parse(&numbers);
+        let whole = LargeIntegerEncoding::from_numbers(&numbers);
         let is_cut = matches!(whole, LargeIntegerEncoding::PlainDoubles) && has_truncated_digits(&numbers);
         Self { words, whole, is_cut }
     }
@@ -252,7 +252,7 @@ impl<'c> ColumnEncoding<'c> {
     /// A cell as a number; a word is what is no number, with its place among all words in its bits.
     fn encode_cell(&self, cell: &str) -> f64 {
         match (cell.parse::<f64>(), parse_integer(cell)) {
-            (Ok(number), Some(whole)) => self.whole.number(whole).unwrap_or(number),
+            (Ok(number), Some(whole)) => self.whole.encode_integer(whole).unwrap_or(number),
             (Ok(number), None) => number,
             (Err(_), _) => {
                 let place = self.words.partition_point(|word| *word < cell) as u64;
@@ -264,7 +264,7 @@ impl<'c> ColumnEncoding<'c> {
 
 impl LargeIntegerEncoding {
     /// Whole numbers among the cells that are numbers: none if some have decimals, or all are small.
-    fn parse(numbers: &[&str]) -> Self {
+    fn from_numbers(numbers: &[&str]) -> Self {
         let finite = numbers.iter().filter(|cell| cell.parse::<f64>().is_ok_and(f64::is_finite));
         let Some(mut whole) = finite.map(|cell| parse_integer(cell)).collect::<Option<Vec<i128>>>() else {
             return Self::PlainDoubles;
@@ -283,7 +283,7 @@ impl LargeIntegerEncoding {
         }
     }
 
-    fn number(&self, whole: i128) -> Option<f64> {
+    fn encode_integer(&self, whole: i128) -> Option<f64> {
         match self {
             Self::PlainDoubles => None,
             Self::OffsetFromLeast(least) => Some((whole - least) as f64),
@@ -328,7 +328,7 @@ mod tests {
         let text = format!("y,z\n{}", "1.5,yes\n-inf,no\n".repeat(60));
         let path = written(&folder, "a.csv", &text);
         let copy = written(&folder, "b.csv", &format!("y,z\n{}", "-inf,no\n1.5,yes\n".repeat(60)));
-        let read = read_sampled(&path, &copy, None, 1).unwrap();
+        let read = read_sampled_outputs(&path, &copy, None, 1).unwrap();
         assert_eq!((read.columns, read.outputs[0].len()), (vec!["y".to_owned(), "z".to_owned()], 120));
         let rows = |which: usize| read.outputs[which].rows().map(|row| [row[0], row[1]].map(f64::to_bits));
         let (mut one, mut other): (Vec<_>, Vec<_>) = (rows(0).collect(), rows(1).collect());
@@ -348,14 +348,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rows = |first: &str| format!("{first}\n{}{}", "1,yes\n".repeat(60), "2,no\n".repeat(60));
         let [one, other] = ["a", "b"].map(|name| written(&folder, name, &rows("7,no")));
-        assert!(matches!(read_sampled(&one, &other, None, 1), Err(SampledFilesError::FirstLine(_))));
-        for (line, rows, names) in [(FirstLine::Names, 120, ["7", "no"]), (FirstLine::Row, 121, ["column1", "column2"])]
+        assert!(matches!(read_sampled_outputs(&one, &other, None, 1), Err(SampledFilesError::FirstLine(_))));
+        for (line, rows, names) in
+            [(CsvFirstLineKind::Names, 120, ["7", "no"]), (CsvFirstLineKind::Row, 121, ["column1", "column2"])]
         {
-            let read = read_sampled(&one, &other, Some(line), 1).unwrap();
+            let read = read_sampled_outputs(&one, &other, Some(line), 1).unwrap();
             assert_eq!((read.outputs[0].len(), read.columns), (rows, names.map(str::to_owned).to_vec()));
         }
         let [one, other] = ["c", "d"].map(|name| written(&folder, name, &rows("7,z")));
-        assert!(read_sampled(&one, &other, None, 1).is_ok());
+        assert!(read_sampled_outputs(&one, &other, None, 1).is_ok());
     }
 
     /// Under one name, under two, and in another order.
@@ -370,9 +371,9 @@ mod tests {
         let backwards = file("c", &rows);
         rows.rotate_left(100);
         let part = file("d", &rows[..150]);
-        assert!(matches!(read_sampled(&one, &one, None, 1), Err(SampledFilesError::SameFile(_))));
+        assert!(matches!(read_sampled_outputs(&one, &one, None, 1), Err(SampledFilesError::SameFile(_))));
         for other in [&copy, &backwards, &part] {
-            assert!(matches!(read_sampled(&one, other, None, 1), Err(SampledFilesError::SharedRows { .. })));
+            assert!(matches!(read_sampled_outputs(&one, other, None, 1), Err(SampledFilesError::SharedRows { .. })));
         }
     }
 
@@ -382,10 +383,14 @@ mod tests {
         let rows = "1\n".repeat(100);
         let [y, z] = ["y", "z"].map(|name| written(&folder, name, &format!("{name}\n{rows}")));
         let few = written(&folder, "few", "y\n1\n2\n");
-        let [differ, few] = [(&y, &z), (&y, &few)].map(|(a, b)| read_sampled(a, b, None, 1).unwrap_err().to_string());
+        let [differ, few] =
+            [(&y, &z), (&y, &few)].map(|(a, b)| read_sampled_outputs(a, b, None, 1).unwrap_err().to_string());
         assert!(differ.contains("has the columns y, but") && differ.contains("has z;"), "{differ}");
         assert!(few.contains("few has 2 rows; an attack needs at least 100"), "{few}");
-        assert!(matches!(read_sampled(&y, &folder.path().join("none"), None, 1), Err(SampledFilesError::Data(_))));
+        assert!(matches!(
+            read_sampled_outputs(&y, &folder.path().join("none"), None, 1),
+            Err(SampledFilesError::Data(_))
+        ));
     }
 }
 

@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector, Dyn, LU, SVD};
 use rand_pcg::Pcg64;
 
 use crate::finding::{AttackContext, AuditCheck, AuditVerdict, ROUNDING, RecomputedBound};
-use crate::records::check_records;
+use crate::records::check_record_sum_noise;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{MechanismOutputs, attack, format_four_significant};
 use dpgp_linalg::largest_or_nan;
@@ -44,7 +44,7 @@ struct WorstDatasetPair {
 /// Obligation: with a sensitivity D that bounds the change of every utility the mechanism is epsilon-DP, and `valid /
 /// D` times epsilon where the valid bound is another one: the ratio of two weights is at most `e^(epsilon valid / (2
 /// D))`. A pair of data sets with a greater ratio refutes the claim, whatever was assumed.
-pub(super) fn check_exponential(selected: &SelectionErrorFunction) -> AuditCheck {
+pub(super) fn check_exponential_mechanism(selected: &SelectionErrorFunction) -> AuditCheck {
     let search = search_worst_datasets(selected);
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
     let valid = largest_or_nan((0..selected.candidate_count()).map(|c| largest_or_nan(row_change_bounds(selected, c))));
@@ -105,15 +105,16 @@ fn search_worst_datasets(selected: &SelectionErrorFunction) -> WorstDatasetPair 
     }
     let maps: Vec<DMatrix<f64>> = (0..selected.candidate_count()).map(|c| selected.error_map(c)).collect();
     for candidate in worst_candidates(selected) {
-        let solver = ErrorSolver::new(&maps[candidate]);
+        let solver = TargetsFromErrorsSolver::new(&maps[candidate]);
         for row in find_most_influential_rows(selected, solver.map) {
             let moved = solver.map.column(row) * selected.change;
             let Some(targets) = adversarial_targets(selected, &solver, &moved, row) else { continue };
             let mut after = targets.clone();
             after[row] += selected.change;
-            let (before, after) = (error_sums(selected, &maps, &targets), error_sums(selected, &maps, &after));
+            let (before, after) =
+                (squared_error_sums(selected, &maps, &targets), squared_error_sums(selected, &maps, &after));
             worst.change_of_sum = worst.change_of_sum.max((after[candidate] - before[candidate]).abs());
-            worst.epsilon = worst.epsilon.max(max_log_ratio(selected, &before, &after));
+            worst.epsilon = worst.epsilon.max(max_log_probability_ratio(selected, &before, &after));
         }
     }
     worst
@@ -144,7 +145,7 @@ fn find_most_influential_rows(selected: &SelectionErrorFunction, map: &DMatrix<f
 /// but what it finds, so it need not end at the worst targets.
 fn adversarial_targets(
     selected: &SelectionErrorFunction,
-    solver: &ErrorSolver<'_>,
+    solver: &TargetsFromErrorsSolver<'_>,
     moved: &DVector<f64>,
     row: usize,
 ) -> Option<DVector<f64>> {
@@ -160,7 +161,7 @@ fn adversarial_targets(
         // A longer move goes furthest from zero on.
         false => 0.0,
     });
-    let targets = solver.solution(&wanted);
+    let targets = solver.targets_with_errors(&wanted);
     let Some((low, high)) = selected.range else { return targets };
     let mut targets = targets.unwrap_or_else(|| DVector::zeros(selected.rows));
     // The row's own target must stay in the range after its change.
@@ -172,20 +173,20 @@ fn adversarial_targets(
 }
 
 /// Targets for given errors.
-struct ErrorSolver<'a> {
+struct TargetsFromErrorsSolver<'a> {
     map: &'a DMatrix<f64>,
     lu: LU<f64, Dyn, Dyn>,
     /// For a map that cannot be inverted.
     svd: OnceCell<SVD<f64, Dyn, Dyn>>,
 }
 
-impl<'a> ErrorSolver<'a> {
+impl<'a> TargetsFromErrorsSolver<'a> {
     fn new(map: &'a DMatrix<f64>) -> Self {
         Self { map, lu: map.clone().lu(), svd: OnceCell::new() }
     }
 
     /// Targets with these errors, or as nearly as can be.
-    fn solution(&self, wanted: &DVector<f64>) -> Option<DVector<f64>> {
+    fn targets_with_errors(&self, wanted: &DVector<f64>) -> Option<DVector<f64>> {
         let solved = self.lu.solve(wanted);
         // Where the map is nearly singular the factorisation succeeds and its solution is far off.
         solved
@@ -212,7 +213,7 @@ impl CoordinateAscent<'_> {
             for i in (0..targets.len()).filter(|i| *i != self.row) {
                 for end in self.ends {
                     let tried = &errors + self.map.column(i) * (end - targets[i]);
-                    if self.square_sum_change(&tried) > self.square_sum_change(&errors) {
+                    if self.clipped_square_sum_change(&tried) > self.clipped_square_sum_change(&errors) {
                         errors = tried;
                         targets[i] = end;
                     }
@@ -222,7 +223,7 @@ impl CoordinateAscent<'_> {
     }
 
     /// How far the sum of clipped squares moves.
-    fn square_sum_change(&self, errors: &DVector<f64>) -> f64 {
+    fn clipped_square_sum_change(&self, errors: &DVector<f64>) -> f64 {
         let pairs = errors.iter().zip(self.moved.iter());
         pairs.map(|(e, v)| self.clipped_square(e + v) - self.clipped_square(*e)).sum()
     }
@@ -234,12 +235,12 @@ impl CoordinateAscent<'_> {
 }
 
 /// The sums of squared errors of all candidates, with the noise and the clip of the task.
-fn error_sums(selected: &SelectionErrorFunction, maps: &[DMatrix<f64>], targets: &DVector<f64>) -> Vec<f64> {
+fn squared_error_sums(selected: &SelectionErrorFunction, maps: &[DMatrix<f64>], targets: &DVector<f64>) -> Vec<f64> {
     maps.iter().enumerate().map(|(c, map)| selected.sum_squared_errors(c, &(map * targets))).collect()
 }
 
 /// The greatest logarithm of a ratio of probabilities, which is the least epsilon that this pair of data sets allows.
-fn max_log_ratio(selected: &SelectionErrorFunction, before: &[f64], after: &[f64]) -> f64 {
+fn max_log_probability_ratio(selected: &SelectionErrorFunction, before: &[f64], after: &[f64]) -> f64 {
     let rate = selected.epsilon / (2.0 * selected.sensitivity);
     let pairs = log_probabilities(before, rate).into_iter().zip(log_probabilities(after, rate));
     largest_or_nan(pairs.map(|(a, b)| (a - b).abs()))
@@ -262,15 +263,16 @@ const SELECTIONS: usize = 500;
 ///
 /// Obligation: by Theorem 3.4 of Liu and Talwar 2019 the claim follows from the budget of one draw, and that from its
 /// parts, which are judged one by one. Attacks on whole draws and selections look for what the proof may have missed.
-pub(super) fn check_selection(
+pub(super) fn check_private_selection(
     draws: &AuditedPrivateSelection,
     claim: Guarantee,
     attacks: &AttackContext<'_>,
 ) -> Vec<AuditCheck> {
     let draw = Guarantee::from(draws.selection.draw);
     let mut checks = vec![check_total_budget(draws, claim)];
-    checks
-        .extend(draws.sums.iter().map(|sums| annotate_part_check("sums of one draw", check_records(sums, draw), draw)));
+    checks.extend(
+        draws.sums.iter().map(|sums| annotate_part_check("sums of one draw", check_record_sum_noise(sums, draw), draw)),
+    );
     checks.push(annotate_part_check("CoinPress means of one draw", check_coinpress(draws, draw), draw));
     checks.push(attack_mean(draws, draw, attacks));
     checks.push(attack_selection(draws, claim, attacks));
@@ -321,18 +323,18 @@ fn check_coinpress(draws: &AuditedPrivateSelection, claim: Guarantee) -> AuditCh
         }
         squares
     }));
-    AuditCheck::from_shift(squares.sqrt(), claim, format!("{} steps", draws.shares.len()))
+    AuditCheck::from_gaussian_shift(squares.sqrt(), claim, format!("{} steps", draws.shares.len()))
 }
 
 /// A mean to a millionth of the range. An experiment is no release, so that its law is asked for, and not what the last bits of
 /// doubles tell of it.
-fn round_mean(mean: f64, draws: &AuditedPrivateSelection) -> f64 {
+fn mean_in_grid_steps(mean: f64, draws: &AuditedPrivateSelection) -> f64 {
     let grid = widest_range(draws).radius / 1e6;
     (mean / grid).round()
 }
 
 /// The values of a candidate at the bottom of its range, one of them perhaps at the top.
-fn candidate_values(range: MeanInterval, rows: usize, moved: bool) -> Vec<f64> {
+fn extreme_candidate_values(range: MeanInterval, rows: usize, moved: bool) -> Vec<f64> {
     let mut values = vec![range.centre - range.radius; rows];
     if let (true, Some(first)) = (moved, values.first_mut()) {
         *first = range.centre + range.radius;
@@ -344,7 +346,10 @@ fn candidate_values(range: MeanInterval, rows: usize, moved: bool) -> Vec<f64> {
 fn attack_mean(draws: &AuditedPrivateSelection, claim: Guarantee, attacks: &AttackContext<'_>) -> AuditCheck {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("mean {moved}"));
-        MechanismOutputs::new(1, (0..MEANS).map(|_| round_mean(draw_mean(draws, moved, &mut stream), draws)).collect())
+        MechanismOutputs::new(
+            1,
+            (0..MEANS).map(|_| mean_in_grid_steps(draw_mean(draws, moved, &mut stream), draws)).collect(),
+        )
     });
     let found = attack([&one, &other], claim, attacks.confidence);
     attack_check(found.epsilon, claim, format!("{MEANS} CoinPress means of one draw"))
@@ -353,7 +358,7 @@ fn attack_mean(draws: &AuditedPrivateSelection, claim: Guarantee, attacks: &Atta
 /// A CoinPress mean of the values of the candidate with the widest range.
 fn draw_mean(draws: &AuditedPrivateSelection, moved: bool, stream: &mut Pcg64) -> f64 {
     let range = widest_range(draws);
-    coinpress_mean(&mut candidate_values(range, draws.rows, moved), range, &draws.shares, stream)
+    coinpress_mean(&mut extreme_candidate_values(range, draws.rows, moved), range, &draws.shares, stream)
 }
 
 /// An attack on the whole: selections between two candidates whose values differ in one record.

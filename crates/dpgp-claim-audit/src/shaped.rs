@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 use crate::finding::{AuditCheck, AuditVerdict, ROUNDING, RecomputedBound};
 use crate::gaussian::isotropic_squared_shift_bound;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{exact_delta, format_four_significant};
+use dpgp_audit::{exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::{Cholesky, largest_or_nan, transposed_product};
 use dpgp_spec::setting::RangeSetting;
 use dpgp_task::ShapedNoiseRelease;
@@ -21,7 +21,7 @@ const SIDE: usize = 7;
 /// The delta of the worst pair of records: at most what a grid and the curvature between its places allow, at least what pairs of its places
 /// have.
 pub(super) fn check_shaped_noise(release: &ShapedNoiseRelease, claim: Guarantee) -> AuditCheck {
-    let Some(records) = GridRecords::from_release(release) else {
+    let Some(records) = WhitenedGridRecords::from_release(release) else {
         let note = "the covariance of the noise has no Cholesky factor".to_owned();
         return AuditCheck { verdict: AuditVerdict::Broken, found: RecomputedBound::DeltaAtLeast(1.0), note };
     };
@@ -29,8 +29,8 @@ pub(super) fn check_shaped_noise(release: &ShapedNoiseRelease, claim: Guarantee)
     if let Some(squared) = isotropic_squared_shift_bound(release) {
         worst.bound = worst.bound.min(squared.sqrt());
     }
-    let least = exact_delta(worst.shift, claim.epsilon);
-    let most = exact_delta(worst.bound, claim.epsilon);
+    let least = exact_gaussian_delta(worst.shift, claim.epsilon);
+    let most = exact_gaussian_delta(worst.bound, claim.epsilon);
     if most <= claim.delta * (1.0 + ROUNDING) {
         let note = format!("a search finds {}", RecomputedBound::DeltaAtLeast(least).text());
         return AuditCheck { verdict: AuditVerdict::Holds, found: RecomputedBound::DeltaAtMost(most), note };
@@ -43,7 +43,7 @@ pub(super) fn check_shaped_noise(release: &ShapedNoiseRelease, claim: Guarantee)
 }
 
 /// What records at places of a grid add, in standard deviations of the noise, for a target at the bound.
-struct GridRecords {
+struct WhitenedGridRecords {
     /// Of `y k(x)` (m x n), and of `p(x)` (k x n).
     weighted: DMatrix<f64>,
     plain: DMatrix<f64>,
@@ -57,7 +57,7 @@ struct WorstShift {
     bound: f64,
 }
 
-impl GridRecords {
+impl WhitenedGridRecords {
     /// None if a covariance has no factor.
     fn from_release(release: &ShapedNoiseRelease) -> Option<Self> {
         let side = SIDES.get(release.domain.len() - 1).copied().unwrap_or(SIDE);
@@ -69,7 +69,7 @@ impl GridRecords {
             bound: release.bound,
         };
         let at = factors.whitened(features.features_on_grid(&grid, None));
-        let missed = interpolation_errors(&grid, &features, &factors);
+        let missed = interpolation_error_bounds(&grid, &features, &factors);
         Some(Self { weighted: at.weighted, plain: at.plain, missed })
     }
 
@@ -93,7 +93,7 @@ impl GridRecords {
 }
 
 /// The rest near each place: `sum_l h_l^2 / 8 sup |d^2 g / dx_l^2|` over the cells around it.
-fn interpolation_errors(grid: &BoxGrid<'_>, features: &RecordFeatures<'_>, factors: &NoiseFactors) -> Vec<f64> {
+fn interpolation_error_bounds(grid: &BoxGrid<'_>, features: &RecordFeatures<'_>, factors: &NoiseFactors) -> Vec<f64> {
     let inputs = grid.domain.len();
     if inputs > SIDES.len() {
         // No bound is claimed where the grid is coarse.
@@ -105,7 +105,8 @@ fn interpolation_errors(grid: &BoxGrid<'_>, features: &RecordFeatures<'_>, facto
         let curvatures = factors.whitened(features.features_on_grid(grid, Some(input))).norms();
         let fourth: f64 = steps.iter().map(|other| other * factors.fourth_derivative_bound(features)).sum();
         for (place, missed) in missed.iter_mut().enumerate() {
-            let around = largest_or_nan(grid.neighbour_points(place).into_iter().map(|other| curvatures[other]));
+            let around =
+                largest_or_nan(grid.point_and_adjacent_points(place).into_iter().map(|other| curvatures[other]));
             *missed += step * (around + fourth);
         }
     }
@@ -137,7 +138,7 @@ impl BoxGrid<'_> {
     }
 
     /// A place and its neighbours, also along diagonals.
-    fn neighbour_points(&self, place: usize) -> Vec<usize> {
+    fn point_and_adjacent_points(&self, place: usize) -> Vec<usize> {
         let mut around = vec![place];
         for input in 0..self.domain.len() {
             let (order, stride) = (self.input_index(place, input), self.side.pow(input as u32));
@@ -172,7 +173,7 @@ struct RecordFeatures<'a> {
 
 impl<'a> RecordFeatures<'a> {
     fn from_release(release: &'a ShapedNoiseRelease) -> Self {
-        Self { release, sides: release.inducing.iter().map(points).collect() }
+        Self { release, sides: release.inducing.iter().map(points_and_midpoints).collect() }
     }
 
     /// With second derivatives along one input, if there is one.
@@ -216,7 +217,7 @@ impl GaussianBump {
 }
 
 /// Points and midpoints of a side.
-fn points(range: &RangeSetting) -> [Vec<f64>; 2] {
+fn points_and_midpoints(range: &RangeSetting) -> [Vec<f64>; 2] {
     let half = (range.to - range.from) / (2 * (range.points - 1)) as f64;
     let all = 2 * range.points - 1;
     let middles: Vec<f64> = (0..all).map(|place| range.from + half * place as f64).collect();
@@ -287,7 +288,7 @@ mod tests {
         for inputs in [1, 2] {
             let release = release(inputs, 1.0);
             let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
-            let worst = GridRecords::from_release(&release).unwrap().worst_shift();
+            let worst = WhitenedGridRecords::from_release(&release).unwrap().worst_shift();
             assert!((worst.shift * sigma - 1.0).abs() < 1e-6, "{}", worst.shift * sigma);
             assert!(worst.bound > worst.shift && worst.bound < 1.02 * worst.shift);
         }

@@ -53,7 +53,7 @@ pub(super) fn solve_by_interior_point(
 ) -> Result<WeightSolution, LinalgError> {
     let weights = match start {
         Some(weights) => weights,
-        None => warm_start(problem)?,
+        None => multiplicative_start_weights(problem)?,
     };
     let at = problem.evaluate(&weights)?;
     // The residual of `1 - g - s = 0` need not vanish at the start: full steps remove it.
@@ -88,7 +88,7 @@ impl InteriorPointIterate {
         let system = NewtonSystem::new(problem, &self.at, &ratios)?;
         let complementarity: Vec<f64> = self.weights.iter().zip(&self.slacks).map(|(v, s)| v * s).collect();
         let predicted = self.direction(&system, &complementarity, 0.0);
-        let mu = self.centring_parameter(&complementarity, &predicted);
+        let mu = self.next_barrier_parameter(&complementarity, &predicted);
         let error = predicted.weights.iter().zip(&predicted.slacks).map(|(dv, ds)| dv * ds);
         let corrected: Vec<f64> = complementarity.iter().zip(error).map(|(c, e)| c + e).collect();
         let step = self.direction(&system, &corrected, mu);
@@ -109,7 +109,7 @@ impl InteriorPointIterate {
     }
 
     /// How far mu may fall: the mean complementarity after the predicted step, with the cube of its share of the present one.
-    fn centring_parameter(&self, complementarity: &[f64], step: &WeightStep) -> f64 {
+    fn next_barrier_parameter(&self, complementarity: &[f64], step: &WeightStep) -> f64 {
         let count = complementarity.len() as f64;
         let (primal, dual) = self.step_lengths(step, 1.0);
         let after = (0..complementarity.len())
@@ -135,7 +135,7 @@ struct WeightStep {
 }
 
 /// `v_i <- v_i g_i` from equal weights.
-fn warm_start(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
+fn multiplicative_start_weights(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
     let mut weights = vec![1.0; problem.columns().ncols()];
     for _ in 0..WARM_STEPS {
         let at = problem.evaluate(&weights)?;
@@ -287,7 +287,8 @@ mod tests {
             LeverageEvaluation { leverages: vec![1.0; 2], coordinates: DMatrix::zeros(1, 2), spectrum: Vec::new() };
         let iterate = InteriorPointIterate { weights: vec![1.0, 1.0], slacks: vec![1.0, 3.0], at };
         let mu = |weights: [f64; 2], slacks: [f64; 2]| {
-            iterate.centring_parameter(&[1.0, 3.0], &WeightStep { weights: weights.to_vec(), slacks: slacks.to_vec() })
+            iterate
+                .next_barrier_parameter(&[1.0, 3.0], &WeightStep { weights: weights.to_vec(), slacks: slacks.to_vec() })
         };
         assert_eq!(mu([-0.5, 0.0], [0.0, -1.5]), 0.25);
         assert_eq!(mu([0.0, 0.0], [0.0, 0.0]), 2.0);
@@ -300,7 +301,7 @@ mod tests {
     #[test]
     fn the_warm_start_keeps_a_little_of_every_weight() {
         let problem = LogDetProblem::new(DMatrix::from_row_slice(1, 3, &[1.0, 0.1, 0.2]));
-        let weights = warm_start(&problem).unwrap();
+        let weights = multiplicative_start_weights(&problem).unwrap();
         let mean = weights.iter().sum::<f64>() / 3.0;
         assert!(weights[0] > 2.9 * mean, "{weights:?}");
         for weight in &weights[1..] {
@@ -308,7 +309,7 @@ mod tests {
         }
         // In the plane all weights add up to 2.
         let plane = LogDetProblem::new(DMatrix::from_row_slice(2, 4, &[1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.1]));
-        let weights = warm_start(&plane).unwrap();
+        let weights = multiplicative_start_weights(&plane).unwrap();
         for weight in &weights[2..] {
             assert!((weight / 0.5 / LEAST_WEIGHT - 1.0).abs() < 0.01, "{weights:?}");
         }

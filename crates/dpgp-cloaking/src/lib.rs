@@ -11,4 +11,4 @@ mod risk;
 pub use design::{RandomStarts, design_cloaking_noise, design_randomised_cloaking_noise};
 pub use options::{CloakingOptions, DroppedDirectionRule, Objective, Solver};
 pub use release::CloakingNoise;
-pub use risk::{MinimumRiskDesign, RiskProblem, design_minimum_risk};
+pub use risk::{MinimumRiskDesign, PredictionRiskProblem, design_minimum_risk_prediction};

@@ -33,7 +33,7 @@ impl TraceProblem {
     /// The singular values and right vectors of `V^(1/2) B'` (k x r), which are those of M.
     fn decompose(&self, weights: &[f64]) -> Result<RightSvd, LinalgError> {
         // By factors alone: forming M^2 = B V B' would square the condition number.
-        let factor = cholesky_of_gram_matrix("B V B'", &weight_columns(&self.columns, weights).transpose())?;
+        let factor = cholesky_of_gram_matrix("B V B'", &root_weighted_columns(&self.columns, weights).transpose())?;
         right_svd("V^(1/2) B'", &factor.factor().transpose())
     }
 }
@@ -130,7 +130,7 @@ impl LogDetProblem {
     fn factor(&self, weights: &[f64]) -> Result<Cholesky, LinalgError> {
         let rank = self.columns.nrows();
         let mut formed = DMatrix::zeros(rank, rank);
-        add_outer_lower(&mut formed, weight_columns(&self.columns, weights).as_slice());
+        add_outer_lower(&mut formed, root_weighted_columns(&self.columns, weights).as_slice());
         match Cholesky::without_jitter("W V W'", &formed) {
             Ok(factor) if diagonal_ratio(&factor) <= WELL_CONDITIONED => Ok(factor),
             _ => cholesky_of_gram_matrix("W V W'", &self.covariance_root(weights)?),
@@ -170,12 +170,12 @@ impl WeightProblem for LogDetProblem {
     }
 
     fn covariance_root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError> {
-        Ok(weight_columns(&self.columns, weights).transpose())
+        Ok(root_weighted_columns(&self.columns, weights).transpose())
     }
 }
 
 /// The columns of positive weight, each times the root of its weight.
-fn weight_columns(columns: &DMatrix<f64>, weights: &[f64]) -> DMatrix<f64> {
+fn root_weighted_columns(columns: &DMatrix<f64>, weights: &[f64]) -> DMatrix<f64> {
     let positive: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
     let mut scaled = columns.select_columns(&positive);
     for (mut column, &i) in scaled.column_iter_mut().zip(&positive) {

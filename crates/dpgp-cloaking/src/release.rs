@@ -100,7 +100,7 @@ impl CloakingNoise {
         let (columns, factor) = (columns * unit, factor.scaled(unit));
         let whitened = factor.lower_solve(&columns);
         let sensitivity = largest_column_norm(&whitened);
-        if !is_valid_sensitivity(sensitivity) || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
+        if !is_sensitivity_at_most_one(sensitivity) || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
         let factor = factor.factor().clone();
@@ -122,7 +122,7 @@ impl CloakingNoise {
         let scale = widened * (1.0 + MARGIN);
         let (basis, columns) = (estimator * scale, strategy / scale);
         let sensitivity = largest_column_norm(&columns);
-        if !is_valid_sensitivity(sensitivity) {
+        if !is_sensitivity_at_most_one(sensitivity) {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
         let rank = columns.nrows();
@@ -164,7 +164,7 @@ impl CloakingNoise {
 }
 
 /// Whether columns are covered whose longest is so long; one that is no number is not.
-fn is_valid_sensitivity(sensitivity: f64) -> bool {
+fn is_sensitivity_at_most_one(sensitivity: f64) -> bool {
     sensitivity > 0.0 && sensitivity <= 1.0
 }
 
@@ -227,8 +227,8 @@ mod tests {
 
     #[test]
     fn nothing_longer_than_one_is_covered() {
-        assert!(is_valid_sensitivity(1.0) && is_valid_sensitivity(1e-300));
-        assert!(![0.0, -0.5, 1.0f64.next_up(), f64::INFINITY, f64::NAN].into_iter().any(is_valid_sensitivity));
+        assert!(is_sensitivity_at_most_one(1.0) && is_sensitivity_at_most_one(1e-300));
+        assert!(![0.0, -0.5, 1.0f64.next_up(), f64::INFINITY, f64::NAN].into_iter().any(is_sensitivity_at_most_one));
     }
 
     /// A tenth above the bound and jitter that doubles the trace are 1.2 above it; volumes have no such bound.

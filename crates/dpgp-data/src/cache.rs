@@ -11,9 +11,9 @@ use std::{fs, io};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Deserialize;
 
-use super::digest::{Digest, FileStamp, compute_file_stamp};
+use super::digest::{Digest, FileChecksum, compute_file_checksum};
 use super::error::{
-    DataError, ExpectedContents, FileAction, FileOrigin, IoErrorContext, StampMismatch, escape_hidden_line,
+    ChecksumMismatch, DataError, ExpectedContents, FileAction, FileOrigin, IoErrorContext, escape_hidden_line,
     escape_hidden_text, report_outside_file,
 };
 use super::fetch::{FetchOptions, fetch};
@@ -71,12 +71,12 @@ pub enum FileCheckOutcome {
         /// Expected contents.
         expected: ExpectedContents,
         /// Contents found.
-        found: FileStamp,
+        found: FileChecksum,
     },
     /// No digest is published or recorded to compare it with.
     Unlocked {
         /// Contents found.
-        found: FileStamp,
+        found: FileChecksum,
     },
 }
 
@@ -180,7 +180,7 @@ impl DatasetCache {
     ///
     /// # Errors
     /// [`DataError::NoMirror`].
-    pub fn ensure_mirror(&self) -> Result<(), DataError> {
+    pub fn ensure_mirror_is_folder(&self) -> Result<(), DataError> {
         match self.mirror.as_ref().filter(|mirror| !mirror.is_dir()) {
             Some(mirror) => Err(DataError::NoMirror(mirror.clone())),
             None => Ok(()),
@@ -192,7 +192,7 @@ impl DatasetCache {
         let (place, path, found) = match self.locate_file(file) {
             Some((place, path)) => {
                 self.report_outside_file(place, &path);
-                let found = compute_file_stamp(&path)?;
+                let found = compute_file_checksum(&path)?;
                 (place, path, found)
             }
             None => {
@@ -204,7 +204,7 @@ impl DatasetCache {
         let expected = match expected {
             // Another process may have recorded another copy meanwhile; the first one counts.
             ExpectedContents::Unknown { .. } if expected.admits(&found) => {
-                ExpectedContents::Known(DatasetLockFile::record_first_stamp(&self.directory, &file.path, found)?)
+                ExpectedContents::Known(DatasetLockFile::record_first_checksum(&self.directory, &file.path, found)?)
             }
             expected => expected,
         };
@@ -212,7 +212,7 @@ impl DatasetCache {
             return Ok(path);
         }
         let lock = (expected != file.expected).then(|| DatasetLockFile::path(&self.directory));
-        let stamps = Box::new(StampMismatch { expected, found, lock });
+        let stamps = Box::new(ChecksumMismatch { expected, found, lock });
         Err(DataError::Mismatch { dataset: dataset.name.clone(), path, place, stamps })
     }
 
@@ -232,8 +232,8 @@ impl DatasetCache {
         expected: ExpectedContents,
         target: &Path,
         progress: &dyn Progress,
-    ) -> Result<FileStamp, DataError> {
-        self.ensure_mirror()?;
+    ) -> Result<FileChecksum, DataError> {
+        self.ensure_mirror_is_folder()?;
         refuse_links(&self.vouched, target).with_io_context(FileAction::Write, target)?;
         if let Some(stamp) = write_shipped_file(file, target)? {
             return Ok(stamp);
@@ -252,7 +252,7 @@ impl DatasetCache {
         let path = self.path(file);
         let outcome = match &path {
             None => FileCheckOutcome::Missing,
-            Some(path) => compare_with_expected(self.expected_contents(file)?, compute_file_stamp(path)?),
+            Some(path) => compare_with_expected(self.expected_contents(file)?, compute_file_checksum(path)?),
         };
         Ok(FileCheck { file: file.path.clone(), path, outcome })
     }
@@ -309,7 +309,7 @@ impl DatasetCache {
     }
 }
 
-fn compare_with_expected(expected: ExpectedContents, found: FileStamp) -> FileCheckOutcome {
+fn compare_with_expected(expected: ExpectedContents, found: FileChecksum) -> FileCheckOutcome {
     match expected {
         _ if !expected.admits(&found) => FileCheckOutcome::Mismatch { expected, found },
         ExpectedContents::Known(_) => FileCheckOutcome::Right,
@@ -327,14 +327,14 @@ const HEAD: &str = "# Digests of first downloads, for files without a published 
 #[derive(Debug, Clone)]
 pub struct DatasetLockFile {
     path: PathBuf,
-    stamps: BTreeMap<String, FileStamp>,
+    stamps: BTreeMap<String, FileChecksum>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawLockFile {
     #[serde(default)]
-    file: BTreeMap<String, FileStamp>,
+    file: BTreeMap<String, FileChecksum>,
 }
 
 impl DatasetLockFile {
@@ -361,7 +361,7 @@ impl DatasetLockFile {
 
     /// Stamp of the first copy of this file.
     #[must_use]
-    pub fn get(&self, file: &str) -> Option<FileStamp> {
+    pub fn get(&self, file: &str) -> Option<FileChecksum> {
         self.stamps.get(file).copied()
     }
 
@@ -370,7 +370,7 @@ impl DatasetLockFile {
     ///
     /// # Errors
     /// [`DataError::Io`] or [`DataError::LockSyntax`].
-    pub fn record_first_stamp(cache: &Path, file: &str, stamp: FileStamp) -> Result<FileStamp, DataError> {
+    pub fn record_first_checksum(cache: &Path, file: &str, stamp: FileChecksum) -> Result<FileChecksum, DataError> {
         create_folder(cache)?;
         let _guard = acquire_file_lock(&cache.join(format!("{NAME}.guard")))?;
         let mut lock = Self::read(cache)?;
@@ -395,7 +395,7 @@ impl DatasetLockFile {
 
     fn to_toml(&self) -> String {
         let mut entries = Vec::new();
-        for (file, FileStamp { digest, bytes }) in &self.stamps {
+        for (file, FileChecksum { digest, bytes }) in &self.stamps {
             entries.push(format!("[file.{file:?}]\nsha256 = \"{digest}\"\nbytes = {bytes}\n"));
         }
         format!("{HEAD}{}", entries.join("\n"))

@@ -23,7 +23,7 @@ pub struct Digest([u8; 32]);
 /// Identity of the contents of a file: its digest and its size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FileStamp {
+pub struct FileChecksum {
     /// SHA-256 of the whole file.
     #[serde(rename = "sha256")]
     pub digest: Digest,
@@ -60,7 +60,7 @@ impl fmt::Display for Digest {
     }
 }
 
-impl fmt::Display for FileStamp {
+impl fmt::Display for FileChecksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SHA-256 {} ({} bytes)", self.digest, self.bytes)
     }
@@ -84,7 +84,7 @@ impl Digest {
 ///
 /// # Errors
 /// [`DataError::Io`] when the file cannot be read.
-pub fn compute_file_stamp(path: &Path) -> Result<FileStamp, DataError> {
+pub fn compute_file_checksum(path: &Path) -> Result<FileChecksum, DataError> {
     File::open(path)
         .and_then(|file| hash_reader(file, u64::MAX, &SilentProgress))
         .with_io_context(FileAction::Read, path)
@@ -94,7 +94,7 @@ pub fn compute_file_stamp(path: &Path) -> Result<FileStamp, DataError> {
 ///
 /// # Errors
 /// The I/O error; [`ErrorKind::FileTooLarge`] for more than 256 MB of a pipe or a device.
-pub fn compute_stamp_with_progress(path: &Path, progress: &dyn Progress) -> io::Result<FileStamp> {
+pub fn compute_checksum_with_progress(path: &Path, progress: &dyn Progress) -> io::Result<FileChecksum> {
     let file = File::open(path)?;
     let about = file.metadata()?;
     let (total, most) = if about.is_file() { (Some(about.len()), u64::MAX) } else { (None, MOST) };
@@ -104,14 +104,14 @@ pub fn compute_stamp_with_progress(path: &Path, progress: &dyn Progress) -> io::
     stamp
 }
 
-fn hash_reader(mut from: impl Read, most: u64, progress: &dyn Progress) -> io::Result<FileStamp> {
+fn hash_reader(mut from: impl Read, most: u64, progress: &dyn Progress) -> io::Result<FileChecksum> {
     let mut hasher = Sha256::new();
     let mut block = vec![0; BLOCK];
     let mut bytes = 0;
     loop {
         let read = from.read(&mut block)?;
         if read == 0 {
-            return Ok(FileStamp { digest: Digest(hasher.finalize().into()), bytes });
+            return Ok(FileChecksum { digest: Digest(hasher.finalize().into()), bytes });
         }
         bytes += read as u64;
         if bytes > most {
@@ -178,7 +178,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, vec![b'a'; 1_000_000]).unwrap();
-        let found = compute_file_stamp(&path).unwrap();
+        let found = compute_file_checksum(&path).unwrap();
         assert_eq!(found.bytes, 1_000_000);
         assert_eq!(found.digest.to_string(), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
     }
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_has_no_end_has_a_most_of_bytes() {
         let exactly = hash_reader(&b"abc"[..], 3, &SilentProgress).unwrap();
-        assert_eq!(exactly, FileStamp { digest: Digest::of_bytes(b"abc"), bytes: 3 });
+        assert_eq!(exactly, FileChecksum { digest: Digest::of_bytes(b"abc"), bytes: 3 });
         let beyond = hash_reader(std::io::repeat(0), 3 << 20, &SilentProgress).unwrap_err();
         assert_eq!(beyond.kind(), ErrorKind::FileTooLarge);
     }

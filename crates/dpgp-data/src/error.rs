@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::digest::FileStamp;
+use super::digest::FileChecksum;
 use super::fetch::{UrlFailure, failure_advice, list_failures};
 use super::manifest::ManifestError;
 use super::rows::{is_cloud_address, strip_access_keys};
@@ -91,7 +91,7 @@ pub enum DataError {
         /// Where it was found.
         place: FileOrigin,
         /// Its expected contents, and those found.
-        stamps: Box<StampMismatch>,
+        stamps: Box<ChecksumMismatch>,
     },
     /// No address gave the right file.
     #[error(
@@ -220,16 +220,16 @@ impl<T> IoErrorContext<T> for io::Result<T> {
 
 /// Expected contents of a file, and those found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StampMismatch {
+pub struct ChecksumMismatch {
     /// Contents required by the manifest or the lock file.
     pub expected: ExpectedContents,
     /// Contents found.
-    pub found: FileStamp,
+    pub found: FileChecksum,
     /// The lock file, if it is what asks.
     pub lock: Option<PathBuf>,
 }
 
-impl StampMismatch {
+impl ChecksumMismatch {
     fn advice(&self, place: FileOrigin) -> String {
         let Some(lock) = &self.lock else { return place.advice().to_owned() };
         let lock = lock.display();
@@ -309,7 +309,7 @@ fn describe_mirror(mirror: Option<&Path>) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpectedContents {
     /// Its digest and its size.
-    Known(FileStamp),
+    Known(FileChecksum),
     /// Nobody has published a digest; the file may have at most so many bytes.
     Unknown {
         /// The bound on the size.
@@ -329,7 +329,7 @@ impl ExpectedContents {
 
     /// Whether a file with this stamp may be the one.
     #[must_use]
-    pub fn admits(&self, found: &FileStamp) -> bool {
+    pub fn admits(&self, found: &FileChecksum) -> bool {
         match self {
             Self::Known(stamp) => stamp == found,
             Self::Unknown { max_bytes } => found.bytes <= *max_bytes,
@@ -375,13 +375,13 @@ pub fn escape_hidden_line(text: &str) -> Cow<'_, str> {
 /// Text as a CSV cell. Text that a spreadsheet would read as a formula gets a leading apostrophe. Numbers stay as they are.
 ///
 /// ```
-/// use dpgp_data::csv_cell;
+/// use dpgp_data::escape_csv_formula;
 ///
-/// assert_eq!(csv_cell("=1+1"), "'=1+1");
-/// assert_eq!(csv_cell("\u{ff1d}1+1"), "'\u{ff1d}1+1");
-/// assert_eq!(csv_cell("-1.5"), "-1.5");
+/// assert_eq!(escape_csv_formula("=1+1"), "'=1+1");
+/// assert_eq!(escape_csv_formula("\u{ff1d}1+1"), "'\u{ff1d}1+1");
+/// assert_eq!(escape_csv_formula("-1.5"), "-1.5");
 /// ```
-pub fn csv_cell(text: &str) -> Cow<'_, str> {
+pub fn escape_csv_formula(text: &str) -> Cow<'_, str> {
     // Spreadsheets in East Asian settings take the wide forms of these signs for the narrow ones.
     let signs = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
     let is_formula = text.starts_with(signs) && text.parse::<f64>().is_err();

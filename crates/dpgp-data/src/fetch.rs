@@ -12,7 +12,7 @@ use std::{fs, io};
 use tempfile::TempPath;
 
 use super::cache::{Progress, acquire_file_lock, create_folder};
-use super::digest::{FileStamp, compute_file_stamp};
+use super::digest::{FileChecksum, compute_file_checksum};
 use super::error::{DataError, ExpectedContents, FileAction, IoErrorContext};
 use super::http::{HttpClient, HttpResponse, ensure_url_allowed};
 use super::manifest::DataFile;
@@ -79,7 +79,7 @@ pub fn fetch(
     target: &Path,
     options: &FetchOptions,
     progress: &dyn Progress,
-) -> Result<FileStamp, DataError> {
+) -> Result<FileChecksum, DataError> {
     // Where no address may be asked, nothing is written.
     let mut failures = Vec::new();
     for url in &file.urls {
@@ -100,18 +100,18 @@ pub fn fetch(
             Ok(found)
         }
         Err(failures) => {
-            part.close()?;
+            part.close_after_failure()?;
             Err(DataError::Download { file: file.path.clone(), failures })
         }
     }
 }
 
 /// The file at `target`, if it is there and right.
-fn find_complete_file(file: &DataFile, target: &Path) -> Result<Option<FileStamp>, DataError> {
+fn find_complete_file(file: &DataFile, target: &Path) -> Result<Option<FileChecksum>, DataError> {
     if !target.is_file() {
         return Ok(None);
     }
-    Ok(Some(compute_file_stamp(target)?).filter(|found| file.expected.admits(found)))
+    Ok(Some(compute_file_checksum(target)?).filter(|found| file.expected.admits(found)))
 }
 
 struct Download<'a> {
@@ -122,7 +122,7 @@ struct Download<'a> {
 
 impl Download<'_> {
     /// Fills the part from the first address that can, or returns why none could.
-    fn try_all_urls(&self, part: &mut PartialDownload) -> Result<Result<FileStamp, Vec<UrlFailure>>, DataError> {
+    fn try_all_urls(&self, part: &mut PartialDownload) -> Result<Result<FileChecksum, Vec<UrlFailure>>, DataError> {
         if let Some(found) = self.find_completed_part(part)? {
             return Ok(Ok(found));
         }
@@ -138,11 +138,11 @@ impl Download<'_> {
     }
 
     /// The part that an earlier run completed but did not rename. One too long to go on with is cleared.
-    fn find_completed_part(&self, part: &mut PartialDownload) -> Result<Option<FileStamp>, DataError> {
+    fn find_completed_part(&self, part: &mut PartialDownload) -> Result<Option<FileChecksum>, DataError> {
         if part.resume_from() < self.file.expected.max_bytes() {
             return Ok(None);
         }
-        let found = part.compute_stamp()?;
+        let found = part.compute_checksum()?;
         if self.file.expected.admits(&found) {
             return Ok(Some(found));
         }
@@ -150,7 +150,7 @@ impl Download<'_> {
         Ok(None)
     }
 
-    fn try_url(&self, url: &str, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
+    fn try_url(&self, url: &str, part: &mut PartialDownload) -> Result<FileChecksum, TransferError> {
         let client = HttpClient::new(url, self.options)?;
         let mut tried = 1;
         loop {
@@ -175,7 +175,7 @@ impl Download<'_> {
     }
 
     /// One try. Where going on with an earlier part leads nowhere, the part is dropped and the file asked for whole.
-    fn try_transfer(&self, client: &HttpClient, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
+    fn try_transfer(&self, client: &HttpClient, part: &mut PartialDownload) -> Result<FileChecksum, TransferError> {
         let resumed = part.resume_from() > 0;
         match self.transfer(client, part) {
             Err(TransferError::Remote(failure)) if resumed && failure.may_be_stale_part() => {
@@ -186,7 +186,7 @@ impl Download<'_> {
         }
     }
 
-    fn transfer(&self, client: &HttpClient, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
+    fn transfer(&self, client: &HttpClient, part: &mut PartialDownload) -> Result<FileChecksum, TransferError> {
         let start = part.resume_from();
         let answer = client.request_from_byte(start)?;
         match answer.status {
@@ -230,12 +230,12 @@ impl Download<'_> {
     }
 
     /// Returns the stamp of a part that is complete and correct. Clears a part with wrong contents, and keeps one that is too short.
-    fn verify_part(&self, announced: Option<u64>, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
+    fn verify_part(&self, announced: Option<u64>, part: &mut PartialDownload) -> Result<FileChecksum, TransferError> {
         let received = part.bytes();
         if let Some(expected) = announced.or_else(|| self.expected_bytes()).filter(|&bytes| received < bytes) {
             return Err(FetchError::Truncated { received, expected }.into());
         }
-        let found = part.compute_stamp()?;
+        let found = part.compute_checksum()?;
         let expected = self.file.expected;
         if expected.admits(&found) {
             return Ok(found);
@@ -332,8 +332,8 @@ impl PartialDownload {
     }
 
     /// The digest and size of what is there.
-    fn compute_stamp(&self) -> Result<FileStamp, DataError> {
-        compute_file_stamp(&self.path)
+    fn compute_checksum(&self) -> Result<FileChecksum, DataError> {
+        compute_file_checksum(&self.path)
     }
 
     /// Gives the part its final name.
@@ -357,7 +357,7 @@ impl PartialDownload {
 
     /// Closes the part at the end of a failed download: what a later run can use stays. So does the empty lock file,
     /// since others may be waiting for it.
-    fn close(self) -> Result<(), DataError> {
+    fn close_after_failure(self) -> Result<(), DataError> {
         if self.resume_from() == 0 { self.delete() } else { Ok(()) }
     }
 
@@ -437,7 +437,7 @@ pub enum FetchError {
         /// The file that was wanted.
         expected: ExpectedContents,
         /// The file that came.
-        found: FileStamp,
+        found: FileChecksum,
     },
     /// The address, or one that it redirects to, is not safe.
     #[error("this address, or its redirect, contains a user name or does not begin with https://")]

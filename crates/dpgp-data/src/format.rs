@@ -163,7 +163,7 @@ const UTF16: &str = "text in UTF-16; save it as UTF-8";
 /// Kind of file by its first bytes, with advice; none if it may be text in UTF-8.
 ///
 /// `BZh` and `ORC` may begin the name of a column: there bytes that no text has must follow.
-pub(super) fn detect_other_format(bytes: &[u8]) -> Option<&'static str> {
+pub(super) fn detect_non_text_format(bytes: &[u8]) -> Option<&'static str> {
     // Letters of UTF-16 without a mark at its beginning: every other byte is nought.
     if let Some(first) = bytes.first_chunk::<4>()
         && [[false, true, false, true], [true, false, true, false]].contains(&first.map(|byte| byte == 0))
@@ -200,7 +200,7 @@ mod tests {
             (b"a\x00,\x00b\x00", "UTF-16"),
             (b"\x00a\x00,\x00b", "UTF-16"),
         ] {
-            assert!(detect_other_format(bytes).is_some_and(|kind| kind.contains(says)), "{says}");
+            assert!(detect_non_text_format(bytes).is_some_and(|kind| kind.contains(says)), "{says}");
         }
         for text in [
             "age,height",
@@ -214,7 +214,7 @@ mod tests {
             "\u{feff}x,y",
             "PAR",
         ] {
-            assert_eq!(detect_other_format(text.as_bytes()), None, "{text:?}");
+            assert_eq!(detect_non_text_format(text.as_bytes()), None, "{text:?}");
         }
     }
 }

@@ -49,10 +49,10 @@ impl HttpClient {
             .user_agent(USER_AGENT)
             .connect_timeout(options.connect_timeout)
             .timeout(options.read_timeout)
-            .redirect(Policy::custom(move |attempt| redirect(attempt, reach)));
+            .redirect(Policy::custom(move |attempt| follow_allowed_redirect(attempt, reach)));
         let builder =
             if reach == NetworkReach::Internet { builder.dns_resolver(Arc::new(PublicResolver)) } else { builder };
-        let inner = bypass_local_proxy(builder, url).build().map_err(transport_error)?;
+        let inner = bypass_local_proxy(builder, url).build().map_err(classify_transport_error)?;
         let url = url.to_owned();
         Ok(Self { inner, url })
     }
@@ -63,7 +63,7 @@ impl HttpClient {
         if start > 0 {
             request = request.header(RANGE, format!("bytes={start}-"));
         }
-        let body = request.send().map_err(transport_error)?;
+        let body = request.send().map_err(classify_transport_error)?;
         Ok(HttpResponse {
             status: body.status().as_u16(),
             length: body.content_length(),
@@ -76,7 +76,7 @@ impl HttpClient {
 impl HttpResponse {
     /// Reads the next bytes of the body; 0 at its end.
     pub(super) fn read(&mut self, block: &mut [u8]) -> Result<usize, FetchError> {
-        self.body.read(block).map_err(transport_error)
+        self.body.read(block).map_err(classify_transport_error)
     }
 }
 
@@ -176,7 +176,7 @@ fn host_of(url: &str) -> Option<String> {
 }
 
 /// Follows redirects, but never from an address that may be asked to one that may not.
-fn redirect(attempt: Attempt<'_>, reach: NetworkReach) -> reqwest::redirect::Action {
+fn follow_allowed_redirect(attempt: Attempt<'_>, reach: NetworkReach) -> reqwest::redirect::Action {
     if attempt.previous().len() > REDIRECTS {
         return attempt.error("too many redirects");
     }
@@ -192,7 +192,7 @@ fn range_start(response: &Response) -> Option<u64> {
     text.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
-fn transport_error(error: impl Error + Send + Sync + 'static) -> FetchError {
+fn classify_transport_error(error: impl Error + Send + Sync + 'static) -> FetchError {
     if is_timeout(&error) {
         return FetchError::TimedOut;
     }

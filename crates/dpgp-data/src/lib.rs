@@ -32,16 +32,16 @@ pub use cache::{
     DatasetCache, DatasetLockFile, DatasetStatus, FileCheck, FileCheckOutcome, Progress, ProgressBars, SilentProgress,
     hour_of_week,
 };
-pub use digest::{Digest, FileStamp, compute_stamp_with_progress, read_limited_text};
+pub use digest::{Digest, FileChecksum, compute_checksum_with_progress, read_limited_text};
 pub use error::{
-    DataError, ExpectedContents, FileOrigin, StampMismatch, csv_cell, escape_hidden_line, escape_hidden_text,
-    is_hidden_char, report_outside_file,
+    ChecksumMismatch, DataError, ExpectedContents, FileOrigin, escape_csv_formula, escape_hidden_line,
+    escape_hidden_text, is_hidden_char, report_outside_file,
 };
 pub use fetch::{FetchError, FetchOptions, UrlFailure, fetch};
 pub use format::{CsvFormat, DatasetFormat, Separator};
 pub use identity::{
-    CellDigestSum, ColumnFingerprint, ColumnSetSketch, DataKey, Fingerprint, RowDigestSum, RowFingerprinter,
-    RowSetDigest, RowSketch, ValueCountSample,
+    CellDigestSum, ColumnFingerprint, ColumnSubsetRowSketch, HmacKey, RowDigestSum, RowFingerprinter, RowSetDigest,
+    RowSketch, RowsFingerprint, ValueCountSample,
 };
 pub use idx::{IdxArray, ImageDownscaler};
 pub use manifest::{DataFile, Dataset, DatasetManifest, ManifestError, manifest_schema, toml_schema};

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::digest::{Digest, DigestParseError, FileStamp};
+use super::digest::{Digest, DigestParseError, FileChecksum};
 use super::error::{DataError, ExpectedContents, is_hidden_char};
 use super::format::DatasetFormat;
 use super::http::is_safe_url;
@@ -227,7 +227,7 @@ impl RawFile {
             .parse()
             .map_err(|_: DigestParseError| ManifestError::Digest { path: path.clone(), text: self.sha256.clone() })?;
         match (self.bytes, self.max_bytes) {
-            (Some(bytes), None) => Ok(ExpectedContents::Known(FileStamp { digest, bytes })),
+            (Some(bytes), None) => Ok(ExpectedContents::Known(FileChecksum { digest, bytes })),
             _ => Err(ManifestError::Size(path)),
         }
     }

@@ -272,12 +272,12 @@ fn choose_separator(rows: &[SeparatorCounts]) -> u8 {
         return KNOWN[place];
     }
     // The last of equals is taken: the comma.
-    let best = (0..KNOWN.len()).max_by_key(|place| (most_equal_rows(rows, *place), header[*place]));
+    let best = (0..KNOWN.len()).max_by_key(|place| (count_most_equal_rows(rows, *place), header[*place]));
     best.map_or(b',', |place| KNOWN[place])
 }
 
 /// The most rows that hold a separator equally often.
-fn most_equal_rows(rows: &[SeparatorCounts], place: usize) -> usize {
+fn count_most_equal_rows(rows: &[SeparatorCounts], place: usize) -> usize {
     let mut held: Vec<usize> = rows.iter().map(|row| row[place]).filter(|count| *count > 0).collect();
     held.sort_unstable();
     held.chunk_by(|one, other| one == other).map(<[usize]>::len).max().unwrap_or(0)

@@ -18,7 +18,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use polars::prelude::{Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked};
 
 use super::error::{DataError, FileAction, IoErrorContext};
-use super::format::{detect_other_format, find_repeated_name};
+use super::format::{detect_non_text_format, find_repeated_name};
 use super::parquet_schema::{ParquetCellType, ParquetField, ParquetWriterNotes};
 use super::rows::{cloud, is_cloud_address, open_file};
 use super::table_error::TableError;
@@ -109,7 +109,7 @@ impl ParquetFile {
     }
 
     /// The names of the columns that a table can hold, those apart that are named.
-    pub fn other_columns(&self, named: &[String]) -> Vec<String> {
+    pub fn representable_columns_except(&self, named: &[String]) -> Vec<String> {
         let others = self.fields().into_iter().filter(|field| field.holds.is_some());
         others.map(|field| field.name).filter(|name| !named.contains(name)).collect()
     }
@@ -320,7 +320,7 @@ fn other_format_error(path: &Path) -> Option<DataError> {
     }
     let is_text =
         std::str::from_utf8(&first).is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
-    let kind = detect_other_format(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
+    let kind = detect_non_text_format(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
     kind.map(|kind| DataError::from_table_error(path, TableError::OtherKind(kind)))
 }
 

@@ -89,7 +89,7 @@ impl Table {
     pub fn read_whole_parquet(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
         let file = ParquetFile::open(path)?;
         let mut names: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
-        names.extend(file.other_columns(&names));
+        names.extend(file.representable_columns_except(&names));
         Self::from_parquet(path, &file, names)
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::from_utf8;
 
 use super::error::{DataError, FileAction};
-use super::format::{CsvFormat, Separator, detect_other_format};
+use super::format::{CsvFormat, Separator, detect_non_text_format};
 use super::rows::{DamagedGzipError, DecompressingReader};
 use super::table_error::TableError;
 
@@ -228,7 +228,7 @@ impl<R: BufRead> CsvRowReader<R> {
         }
         self.lines += 1;
         if self.lines == 1
-            && let Some(kind) = detect_other_format(&self.text)
+            && let Some(kind) = detect_non_text_format(&self.text)
         {
             return Err(self.wrap_table_error(TableError::OtherKind(kind)));
         }

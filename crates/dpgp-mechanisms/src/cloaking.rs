@@ -11,8 +11,8 @@ use crate::{
 };
 use dpgp_accounting::{Calibration, CertifiedMechanism};
 use dpgp_cloaking::{
-    CloakingNoise, CloakingOptions, DroppedDirectionRule, MinimumRiskDesign, Objective, RiskProblem, Solver,
-    design_cloaking_noise, design_minimum_risk,
+    CloakingNoise, CloakingOptions, DroppedDirectionRule, MinimumRiskDesign, Objective, PredictionRiskProblem, Solver,
+    design_cloaking_noise, design_minimum_risk_prediction,
 };
 use dpgp_gp::PredictionMap;
 use dpgp_noise::PrivacyError;
@@ -132,12 +132,12 @@ impl LinearMechanism for CloakingSetting {
     fn design_noise(&self, fit: &dyn LinearFit, scale: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
         let Ok(options) = self.options() else {
             // The least expected squared error, the weighted sum over the test inputs.
-            let even = RiskProblem::with_equal_weights(fit.prior_moments()?);
+            let even = PredictionRiskProblem::with_equal_weights(fit.prior_moments()?);
             let problem = match fit.test_weights() {
-                Some(weights) => RiskProblem { weights: weights.to_vec(), ..even },
+                Some(weights) => PredictionRiskProblem { weights: weights.to_vec(), ..even },
                 None => even,
             };
-            let MinimumRiskDesign { cloak, variances, .. } = design_minimum_risk(&problem, scale)?;
+            let MinimumRiskDesign { cloak, variances, .. } = design_minimum_risk_prediction(&problem, scale)?;
             return Ok(Box::new(CloakedPredictionNoise { cloak, variances: Some(variances) }));
         };
         let cloak =

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Mechanism, PrivacySetting};
 use dpgp_accounting::{
-    Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, PrivacyUnit, ReleaseKind,
+    CalibratedGaussianRelease, Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyUnit, ReleaseKind,
 };
 use dpgp_gp::kernel::Bins;
 use dpgp_noise::{RoundedGaussian, RoundedNoise};
@@ -101,7 +101,7 @@ impl HistogramModel {
     pub fn guarantee(&self, cell: &PrivacySetting) -> CertifiedCountsNoise {
         let sensitivity = count_sensitivity(self.relation) * self.unit.max_records() as f64;
         let sd = sensitivity * cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
-        let event = GaussianEvent {
+        let event = CalibratedGaussianRelease {
             release: ReleaseKind::Histogram,
             neighbours: Neighbours::OneRecord(self.relation),
             mechanism: CertifiedMechanism::Histogram,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
 use super::sum_rows::{IdentifiedSums, refuse_equal_files};
-use dpgp_data::{Fingerprint, read_limited_text};
+use dpgp_data::{RowsFingerprint, read_limited_text};
 use dpgp_stream::{BLOCK, MergeableSum, PartialSums, StoredPartialSums};
 
 /// What differs, in the words of [`ReleaseError::SumsDiffer`]: the keys that identify the rows.
@@ -48,7 +48,7 @@ pub(super) fn add_shard_sums<S: MergeableSum>(
 }
 
 /// Combines the fingerprints of all parts. Returns `None` if a part was summed without a key.
-fn combine_fingerprints<S>(parts: &[LoadedSumsFile<'_, S>]) -> Option<Fingerprint> {
+fn combine_fingerprints<S>(parts: &[LoadedSumsFile<'_, S>]) -> Option<RowsFingerprint> {
     let (first, others) = parts.split_first()?;
     let mut whole = first.record.identity.clone()?;
     for part in others {
@@ -137,9 +137,9 @@ mod tests {
 
     use super::*;
     use crate::AnyPlannedSumsRelease;
-    use dpgp_data::DataKey;
+    use dpgp_data::HmacKey;
     use dpgp_data::rows::InMemoryRows;
-    use dpgp_run::{DataLocations, Pool, Project};
+    use dpgp_run::{DataLocations, Project, WorkerPool};
     use dpgp_stream::BinCounts;
 
     const SPEC: &str = r#"experiment.title = "a histogram"
@@ -151,7 +151,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
     /// The sums of some blocks of a file of three, whose rows are known by this key.
     struct Shard {
         blocks: Range<u64>,
-        key: Option<DataKey>,
+        key: Option<HmacKey>,
     }
 
     impl Shard {
@@ -164,7 +164,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
             };
             let row = [self.blocks.start as f64 / 2.0];
             let mut rows = InMemoryRows::new(vec![&row[..], &[1.0]]);
-            let pool = Pool::new(1).unwrap();
+            let pool = WorkerPool::new(1).unwrap();
             let total = streamed.sum_rows_in_memory("rows", &mut rows, &pool, self.key.as_ref()).unwrap();
             let mut record: serde_json::Value = serde_json::from_str(&total.to_json().unwrap()).unwrap();
             record["files"][0]["rows"] = json!(3 * BLOCK);
@@ -189,7 +189,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
     }
 
     fn shard(blocks: Range<u64>, key: Option<u8>) -> Shard {
-        Shard { blocks, key: key.map(|byte| DataKey::new(&[byte; 32])) }
+        Shard { blocks, key: key.map(|byte| HmacKey::new(&[byte; 32])) }
     }
 
     /// A part that was summed without a key makes the whole one without; two keys make none.

@@ -133,7 +133,7 @@ fn parse_polygons(geometry: &Value) -> Result<Vec<Polygon>, String> {
 
 fn parse_polygon(rings: &[Value]) -> Result<Polygon, String> {
     let ring = |ring: &Value| -> Option<Ring> { ring.as_array()?.iter().map(parse_corner).collect() };
-    let wrong = || "has a border that is not a list of positions, each of two numbers below 1e100".to_owned();
+    let wrong = || "has a border that is not a list of positions, each a pair of numbers below 1e100".to_owned();
     rings.iter().map(|each| ring(each).ok_or_else(wrong)).collect()
 }
 

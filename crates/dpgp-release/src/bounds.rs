@@ -36,11 +36,11 @@ impl CountsFile {
     /// # Errors
     /// [`ReleaseError::NotOneColumn`], or [`ReleaseError::NoBounds`] if no bin stands out from the noise.
     pub fn estimate_column_bounds(&self) -> Result<ReleasedBounds, ReleaseError> {
-        let (column, edges) = self.single_column_edges().ok_or(ReleaseError::NotOneColumn)?;
-        let found = find_occupied_bin_range(self.noisy_counts(), self.sd());
-        let (first, last) = found.ok_or(ReleaseError::NoBounds { sd: self.sd() })?;
+        let (column, edges) = self.single_column_bin_edges().ok_or(ReleaseError::NotOneColumn)?;
+        let found = find_occupied_bin_range(self.noisy_counts(), self.noise_sd());
+        let (first, last) = found.ok_or(ReleaseError::NoBounds { sd: self.noise_sd() })?;
         let (low, high) = (round_bound(edges[first], f64::floor), round_bound(edges[last], f64::ceil));
-        let (mu, guarantee) = (self.mu(), self.guarantee().to_owned());
+        let (mu, guarantee) = (self.gdp_mu(), self.guarantee().to_owned());
         Ok(ReleasedBounds { column: column.to_owned(), low, high, mu, guarantee })
     }
 }

@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
 use super::certificate_json::with_digest;
-use super::combinations_file::combinations_digest;
+use super::combinations_file::target_combinations_digest;
 use super::grid::outside_box_warning;
 use super::prediction_files::{COLUMNS, PredictionRows};
 use super::predictions::uninformative_points_warning;
@@ -75,7 +75,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
             "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
             "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact,
-            "mu": self.mu(),
+            "mu": self.gdp_mu(),
             "risk": self.risk_json(),
             "noise": self.noise_json(),
             "caveats": caveats,
@@ -94,7 +94,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
             "program": PROGRAM,
         });
         let combinations = self.value().predictions.combinations.as_deref();
-        if let Some(digest) = combinations.and_then(combinations_digest) {
+        if let Some(digest) = combinations.and_then(target_combinations_digest) {
             file["combinations_sha256"] = json!(digest);
         }
         // Of a spec that was changed, its digest alone would say too little.
@@ -106,7 +106,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
         {
             file["clipped_to"] = json!([low, high]);
         }
-        if let Some(joint) = self.joint_json() {
+        if let Some(joint) = self.joint_guarantee_json() {
             file["together"] = joint;
         }
         with_digest(file)
@@ -212,7 +212,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
     pub fn whole_width_guarantee(&self) -> Option<WholeWidthGuarantee> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let width = self.value().setting.normalise.target_width_if_above(change)?;
-        Some(WholeWidthGuarantee::new(width, change, self.mu(), self.certificate().delta()?))
+        Some(WholeWidthGuarantee::new(width, change, self.gdp_mu(), self.certificate().delta()?))
     }
 }
 

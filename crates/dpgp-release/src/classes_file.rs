@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::ReleaseError;
 use super::grid::points_from_matrix;
-use super::moments_file::{GuaranteeJson, data_without_rows};
+use super::moments_file::{GuaranteeJson, data_setting_without_rows};
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_gp::variational::{GaussianPrediction, InducingInputs, WeightPosterior};
 use dpgp_task::TaskError;
@@ -87,7 +87,7 @@ impl ClassesFile {
     /// # Errors
     /// [`ReleaseError`] if the points do not fit the inputs, or the covariance of the inducing inputs cannot be factorised.
     pub fn predict_latent(&self, points: &DMatrix<f64>) -> Result<Vec<GaussianPrediction>, ReleaseError> {
-        let data = data_without_rows(self.inputs.clone(), None, Default::default());
+        let data = data_setting_without_rows(self.inputs.clone(), None, Default::default());
         let points = points_from_matrix(points, &data)?.inputs;
         let kernel = self.kernel.covariance(&self.inducing);
         let inducing = InducingInputs::new(kernel.as_ref(), &self.inducing).map_err(TaskError::from)?;

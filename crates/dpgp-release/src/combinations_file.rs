@@ -8,16 +8,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::grid::points_from_matrix;
-use super::moments_file::{PostprocessedPredictions, data_without_rows};
-use super::new_file::SignedFile;
+use super::moments_file::{PostprocessedPredictions, data_setting_without_rows};
+use super::new_file::OptionallySignedFile;
 use super::{CertificateSummary, DrawnRelease, PrivatePredictions, PublicPoints, ReleaseError, SigningKey};
 use dpgp_data::{Digest, read_limited_text};
 use dpgp_task::{CellSetting, PredictionPoints, ReleasedCombinations};
 
 /// A new file of such a release, opened before anything is charged.
-pub struct NewCombinationsFile<'k>(SignedFile<'k>);
+pub struct NewTargetCombinationsFile<'k>(OptionallySignedFile<'k>);
 
-impl<'k> NewCombinationsFile<'k> {
+impl<'k> NewTargetCombinationsFile<'k> {
     /// Checks that the file, and its signature if there is a key, can be written and do not exist yet.
     ///
     /// The file lists the inputs of the rows. If a filter reads the target, the choice of rows is private, and nothing is written.
@@ -32,7 +32,7 @@ impl<'k> NewCombinationsFile<'k> {
         if setting.data.selects_by_target() {
             return Err(ReleaseError::InputsTell);
         }
-        SignedFile::open(path, key).map(Self)
+        OptionallySignedFile::open(path, key).map(Self)
     }
 
     /// Writes the release.
@@ -45,21 +45,21 @@ impl<'k> NewCombinationsFile<'k> {
 }
 
 /// The digest by which a certificate names combinations. None if they cannot be written, and then no certificate names them.
-pub(super) fn combinations_digest(combinations: &ReleasedCombinations) -> Option<String> {
+pub(super) fn target_combinations_digest(combinations: &ReleasedCombinations) -> Option<String> {
     let text = serde_json::to_string(combinations).ok()?;
     Some(Digest::of_bytes(text.as_bytes()).to_string())
 }
 
 /// A file of such a release.
 #[derive(Debug)]
-pub struct CombinationsFile {
+pub struct TargetCombinationsFile {
     path: PathBuf,
-    whole: CombinationsJson,
+    whole: TargetCombinationsJson,
 }
 
 #[derive(Debug, Deserialize)]
-struct CombinationsJson {
-    model: CombinationsModelJson,
+struct TargetCombinationsJson {
+    model: TargetCombinationsModelJson,
     certificate: Value,
     /// The predictions that the certificate is of.
     predictions: String,
@@ -68,14 +68,14 @@ struct CombinationsJson {
 
 /// The public settings beside the combinations.
 #[derive(Debug, Deserialize)]
-struct CombinationsModelJson {
+struct TargetCombinationsModelJson {
     inputs: Vec<String>,
     #[serde(default)]
     encode: BTreeMap<String, Vec<String>>,
     target: Option<String>,
 }
 
-impl CombinationsFile {
+impl TargetCombinationsFile {
     /// Reads a release. Returns `None` if the file holds another one.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl CombinationsFile {
         Self::parse(path, &read_limited_text(path).map_err(ReleaseError::io(path))?)
     }
 
-    /// As [`CombinationsFile::read`], of a text.
+    /// As [`TargetCombinationsFile::read`], of a text.
     ///
     /// # Errors
     /// [`ReleaseError::NotCombinations`].
@@ -94,7 +94,7 @@ impl CombinationsFile {
         if value.get("combinations").is_none() {
             return Ok(None);
         }
-        let whole: CombinationsJson = serde_json::from_value(value).map_err(|error| fail(error.to_string()))?;
+        let whole: TargetCombinationsJson = serde_json::from_value(value).map_err(|error| fail(error.to_string()))?;
         match whole.combinations.find_mismatch(whole.model.inputs.len()) {
             Some(problem) => Err(fail(problem.to_owned())),
             None => Ok(Some(Self { path: path.to_path_buf(), whole })),
@@ -107,14 +107,14 @@ impl CombinationsFile {
     }
 
     /// The predictions that the certificate is of.
-    pub(super) fn predictions(&self) -> &str {
+    pub(super) fn certified_predictions_text(&self) -> &str {
         &self.whole.predictions
     }
 
     /// Whether the certificate names these combinations.
     pub(super) fn has_matching_digest(&self) -> bool {
         let named = self.whole.certificate.get("combinations_sha256").and_then(Value::as_str);
-        combinations_digest(&self.whole.combinations).is_some_and(|digest| named == Some(&digest))
+        target_combinations_digest(&self.whole.combinations).is_some_and(|digest| named == Some(&digest))
     }
 
     /// What the certificate of the file claims, if it holds.
@@ -125,7 +125,7 @@ impl CombinationsFile {
         if !self.has_matching_digest() {
             return Ok(CertificateSummary::from_failed_checks("the certificate belongs to other combinations"));
         }
-        CertificateSummary::parse(&self.path, &self.certificate().to_string(), Some(self.predictions()))
+        CertificateSummary::parse(&self.path, &self.certificate().to_string(), Some(self.certified_predictions_text()))
     }
 
     /// Predicts at points: `auto` stands for the inputs of the release.
@@ -133,8 +133,10 @@ impl CombinationsFile {
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read or do not fit the inputs, or a covariance cannot be factorised.
     pub fn predict(self, at: PublicPoints<'_>) -> Result<PostprocessedPredictions, ReleaseError> {
-        let CombinationsJson { model: CombinationsModelJson { inputs, encode, target }, combinations, .. } = self.whole;
-        let data = data_without_rows(inputs, target, encode);
+        let TargetCombinationsJson {
+            model: TargetCombinationsModelJson { inputs, encode, target }, combinations, ..
+        } = self.whole;
+        let data = data_setting_without_rows(inputs, target, encode);
         let points = match at {
             PublicPoints::File(file) => file.read(&data)?,
             PublicPoints::Grid(grid) => {

@@ -4,7 +4,7 @@ use rand::Rng;
 use serde_json::{Value, json};
 
 use super::draw::ReleaseGuarantee;
-use super::sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFacts};
+use super::sums_model::{DataHolderDescription, NotPrivateMark, PrivateFacts, PublicFacts};
 use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
 use dpgp_accounting::NeighbourRelation;
 use dpgp_mechanisms::PrivacySetting;
@@ -15,13 +15,13 @@ use dpgp_task::{CellSetting, DensityTask, TaskError, TaskSetting};
 
 /// Model whose released sums are the counts of records in the bins of a public grid.
 #[derive(Debug, Clone)]
-pub struct CountsSumsModel {
+pub struct HistogramSumsModel {
     model: HistogramModel,
     rows: CountSummand,
     bins: Vec<BinRangeSetting>,
 }
 
-impl CountsSumsModel {
+impl HistogramSumsModel {
     /// The model of a cell. `None` if the cell has another task or mechanism.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
@@ -39,7 +39,7 @@ impl CountsSumsModel {
     }
 
     /// The record beyond all bins, or in the first and the last of them where neighbours have as many records.
-    fn moved_records(&self, record: &[f64]) -> Vec<Vec<f64>> {
+    fn records_moved_to_extremes(&self, record: &[f64]) -> Vec<Vec<f64>> {
         let at = |place: fn(&BinRangeSetting) -> f64| {
             let mut other = record.to_vec();
             other.iter_mut().zip(&self.bins).for_each(|(cell, cut)| *cell = place(cut));
@@ -57,7 +57,7 @@ impl CountsSumsModel {
     }
 }
 
-impl SumsModel for CountsSumsModel {
+impl SumsModel for HistogramSumsModel {
     type Rows = CountSummand;
 
     fn summand(&self) -> &CountSummand {
@@ -87,13 +87,13 @@ impl SumsModel for CountsSumsModel {
             other
         };
         match self.rows.each {
-            RecordsPerRow::One => self.moved_records(record),
+            RecordsPerRow::One => self.records_moved_to_extremes(record),
             RecordsPerRow::Target { most: None } => vec![with(record[weight] + 1.0)],
             RecordsPerRow::Target { most: Some(_) } => vec![with(0.0), with(f64::from(u32::MAX))],
         }
     }
 
-    fn protects_rows(&self) -> bool {
+    fn protects_whole_rows(&self) -> bool {
         self.rows.each != RecordsPerRow::Target { most: None }
     }
 
@@ -104,14 +104,14 @@ impl SumsModel for CountsSumsModel {
         }
     }
 
-    fn describe_sums(&self, counts: &BinCounts) -> HolderDescription {
+    fn describe_sums(&self, counts: &BinCounts) -> DataHolderDescription {
         let BinCounts { rows, outside, bins, clipped } = counts;
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
         let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} outside");
         if let Some(most) = self.max_records_per_row() {
             counts += &format!("; {clipped} rows had more than {most} records each and were clipped");
         }
-        HolderDescription {
+        DataHolderDescription {
             private: PrivateFacts {
                 rows: *rows,
                 records: Some(inside),

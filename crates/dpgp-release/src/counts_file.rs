@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::areas::{AreaOverlap, NamedAreas};
-use super::moments_file::{GuaranteeJson, PostprocessedPredictions, data_without_rows};
+use super::moments_file::{GuaranteeJson, PostprocessedPredictions, data_setting_without_rows};
 use super::{GridChoice, PublicPoints, ReleaseError};
 use dpgp_data::read_limited_text;
 use dpgp_gp::kernel::Bins;
@@ -76,7 +76,7 @@ impl CountsFile {
     }
 
     /// The one column whose values are counted, with the ends of its bins; none if there are several, or words.
-    pub(super) fn single_column_edges(&self) -> Option<(&str, Vec<f64>)> {
+    pub(super) fn single_column_bin_edges(&self) -> Option<(&str, Vec<f64>)> {
         match (&self.histogram.inputs[..], &self.histogram.bins[..]) {
             ([input], [cut]) if self.histogram.encode.is_empty() => Some((input, cut.edges())),
             _ => None,
@@ -89,12 +89,12 @@ impl CountsFile {
     }
 
     /// The standard deviation of the noise.
-    pub(super) fn sd(&self) -> f64 {
+    pub(super) fn noise_sd(&self) -> f64 {
         self.sd.get()
     }
 
     /// The `mu` of the counts: they are as private as one draw from `N(0, 1)` or `N(mu, 1)`. Infinite if the file does not say it.
-    pub(super) fn mu(&self) -> f64 {
+    pub(super) fn gdp_mu(&self) -> f64 {
         self.guarantee.mu.map_or(f64::INFINITY, Positive::get)
     }
 
@@ -111,7 +111,7 @@ impl CountsFile {
         let HistogramJson { inputs, encode, records, bins } = self.histogram;
         let ends: Vec<Vec<f64>> = bins.iter().map(BinRangeSetting::edges).collect();
         let points = PredictionPoints::with_equal_weights(Bins::from_edges(&ends).centres());
-        let data = data_without_rows(inputs, records, encode);
+        let data = data_setting_without_rows(inputs, records, encode);
         Ok(PostprocessedPredictions { data, points, predictions, warnings: Vec::new() })
     }
 
@@ -141,7 +141,7 @@ impl CountsFile {
         let names: Vec<String> = areas.names().map(str::to_owned).collect();
         let codes = DMatrix::from_fn(names.len(), 1, |area, _| area as f64);
         let words = BTreeMap::from([(areas.called.clone(), names)]);
-        let data = data_without_rows(vec![areas.called.clone()], records.clone(), words);
+        let data = data_setting_without_rows(vec![areas.called.clone()], records.clone(), words);
         let warnings = outside_bins_warning(&found);
         Ok(PostprocessedPredictions {
             data,

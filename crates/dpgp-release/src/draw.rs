@@ -20,15 +20,17 @@ use rand::{Rng, TryRng};
 use serde_json::{Value, json};
 
 use super::ReleaseError;
-use super::exceptions::{large_delta_warning, noise_design_warning, refuse_exceptions, weak_guarantee_warnings};
+use super::exceptions::{
+    large_delta_warning, noise_design_warning, refuse_exceptions_or_large_delta, weak_guarantee_warnings,
+};
 use super::ledger::{
-    ChargeReceipt, LedgerAccount, LedgerEntry, LedgerError, LedgerLocation, PendingCharge, PendingRelease,
+    ChargeReceipt, LedgerAccount, LedgerEntry, LedgerError, LedgerOptions, PendingCharge, PendingRelease,
     charge_ledgers, check_charge,
 };
 use super::publish::ReleasedNumbers;
 use super::subject::ReleaseSpec;
 use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE, Neighbours, PrivacyBudget, composed_mu};
-use dpgp_data::Fingerprint;
+use dpgp_data::RowsFingerprint;
 use dpgp_noise::RoundedNoise;
 use dpgp_task::TaskError;
 
@@ -180,8 +182,12 @@ impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
     ///
     /// # Errors
     /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
-    pub fn refuse_exceptions(self, public_rows: Option<u64>, allowed: bool) -> Result<Self, ReleaseError> {
-        refuse_exceptions(&self.guaranteed.certificate, public_rows, allowed)?;
+    pub fn refuse_exceptions_or_large_delta(
+        self,
+        public_rows: Option<u64>,
+        allowed: bool,
+    ) -> Result<Self, ReleaseError> {
+        refuse_exceptions_or_large_delta(&self.guaranteed.certificate, public_rows, allowed)?;
         Ok(Self { compared: public_rows.is_some(), ..self })
     }
 
@@ -193,9 +199,9 @@ impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
     /// provides none. This is found before the charge.
     pub fn charge(
         self,
-        place: Option<&LedgerLocation>,
+        place: Option<&LedgerOptions>,
         subject: &ReleaseSpec<'_>,
-        rows: Option<&Fingerprint>,
+        rows: Option<&RowsFingerprint>,
     ) -> Result<ChargedRelease<'a, T>, ReleaseError> {
         let charged = charge_together(vec![ReleaseToCharge { offer: self, subject: *subject, rows }], place, None)?;
         charged.into_iter().next().ok_or_else(|| LedgerError::NoIdentity.into())
@@ -207,7 +213,7 @@ pub(super) struct ReleaseToCharge<'a, 's, T> {
     pub offer: UnchargedRelease<'a, T>,
     pub subject: ReleaseSpec<'s>,
     /// None if the rows were read without a key.
-    pub rows: Option<&'s Fingerprint>,
+    pub rows: Option<&'s RowsFingerprint>,
 }
 
 impl JointGuarantee {
@@ -220,7 +226,7 @@ impl JointGuarantee {
         total: PrivacyBudget,
         releases: &[ReleaseToCharge<'_, '_, T>],
     ) -> Result<Self, ReleaseError> {
-        let mu = composed_mu(releases.iter().map(ReleaseToCharge::mu));
+        let mu = composed_mu(releases.iter().map(ReleaseToCharge::gdp_mu));
         if !total.admits(mu) {
             let problem = "their noise is too small for the budget that they share".to_owned();
             return Err(ReleaseError::NotTogether(problem));
@@ -236,7 +242,7 @@ impl JointGuarantee {
                 )));
             }
             neighbours.extend(certificate.describe_neighbours().filter(|own| !neighbours.contains(own)));
-            alternatives.push(certificate.describe_alternatives());
+            alternatives.push(certificate.describe_neighbouring_pair());
         }
         let same = alternatives.windows(2).all(|pair| pair[0] == pair[1]);
         let risk = releases.first().filter(|_| same);
@@ -246,19 +252,19 @@ impl JointGuarantee {
     }
 
     /// The neighbouring data sets of each release, without repetition.
-    pub fn neighbours(&self) -> &[String] {
+    pub fn neighbours_in_words(&self) -> &[String] {
         &self.neighbours
     }
 
     /// The most that an attacker gains from all of them, in words. None if they protect different things.
-    pub fn risk(&self) -> Option<&str> {
+    pub fn risk_in_words(&self) -> Option<&str> {
         self.risk.as_deref()
     }
 }
 
 impl<T> ReleaseToCharge<'_, '_, T> {
     /// The sensitivity divided by the standard deviation of the noise.
-    pub fn mu(&self) -> f64 {
+    pub fn gdp_mu(&self) -> f64 {
         self.offer.guaranteed.noise.mu()
     }
 
@@ -267,7 +273,7 @@ impl<T> ReleaseToCharge<'_, '_, T> {
     /// # Errors
     /// [`ReleaseError::NotReleasable`] without a guarantee.
     pub fn ledger_entry(&self) -> Result<LedgerEntry, ReleaseError> {
-        self.subject.ledger_entry(&self.offer.guaranteed.certificate, self.mu())
+        self.subject.ledger_entry(&self.offer.guaranteed.certificate, self.gdp_mu())
     }
 }
 
@@ -275,7 +281,7 @@ impl<T> ReleaseToCharge<'_, '_, T> {
 /// Each states what all of them guarantee together, if that is known.
 pub(super) fn charge_together<'a, T>(
     offers: Vec<ReleaseToCharge<'a, '_, T>>,
-    place: Option<&LedgerLocation>,
+    place: Option<&LedgerOptions>,
     joint: Option<JointGuarantee>,
 ) -> Result<Vec<ChargedRelease<'a, T>>, ReleaseError> {
     let mut random = SystemRandomness::new()?;
@@ -326,17 +332,17 @@ impl<T> DrawnRelease<T> {
     }
 
     /// The sensitivity divided by the standard deviation of the noise. Squares of `mu` add up over releases.
-    pub fn mu(&self) -> f64 {
+    pub fn gdp_mu(&self) -> f64 {
         self.guaranteed.noise.mu()
     }
 
     /// The most that an attacker gains, in words; none where the guarantee has exceptions.
     pub fn risk_in_words(&self) -> Option<String> {
-        risk_in_words(self.certificate(), self.mu())
+        risk_in_words(self.certificate(), self.gdp_mu())
     }
 
     pub(super) fn risk_json(&self) -> Value {
-        risk_json(self.certificate(), self.mu())
+        risk_json(self.certificate(), self.gdp_mu())
     }
 
     /// The statement of files about all releases of the ledger. Nothing without a ledger.
@@ -356,7 +362,7 @@ impl<T> DrawnRelease<T> {
     }
 
     /// The same as files state it.
-    pub(super) fn joint_json(&self) -> Option<Value> {
+    pub(super) fn joint_guarantee_json(&self) -> Option<Value> {
         let JointGuarantee { names, total, mu, neighbours, risk } = self.joint.as_ref()?;
         Some(json!({
             "answers": names,
@@ -395,10 +401,10 @@ impl<T> DrawnRelease<T> {
 
 /// The risk as files state it: numbers, and the sentence for people; null where the guarantee has exceptions.
 pub(super) fn risk_json(certificate: &Certificate, mu: f64) -> Value {
-    let risk = certificate.risk(mu).map(|risk| {
+    let risk = certificate.attack_risk(mu).map(|risk| {
         json!({
             "advantage": risk.advantage,
-            "right_guesses": risk.right_guesses(),
+            "right_guesses": risk.max_right_guess_probability(),
             "false_positive_rate": FALSE_POSITIVE_RATE,
             "true_positive_rate": risk.true_positive_rate,
             "in_words": risk_in_words(certificate, mu),
@@ -409,7 +415,7 @@ pub(super) fn risk_json(certificate: &Certificate, mu: f64) -> Value {
 
 /// The sentence for people about a release.
 pub(super) fn risk_in_words(certificate: &Certificate, mu: f64) -> Option<String> {
-    Some(certificate.risk(mu)?.describe_risk(&certificate.describe_alternatives()?))
+    Some(certificate.attack_risk(mu)?.describe_risk(&certificate.describe_neighbouring_pair()?))
 }
 
 #[cfg(test)]

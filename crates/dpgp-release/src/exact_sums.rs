@@ -9,9 +9,9 @@ use super::sum_rows::{IdentifiedSums, columns_to_read, refuse_equal_files};
 use super::sums_model::SumsOf;
 use super::{ExactSums, PlannedSumsRelease, ReleaseError, SumsModel};
 use dpgp_data::rows::{CompleteFlagRows, ExtraColumns, FingerprintedRows, InMemoryRows, RowStream};
-use dpgp_data::{DataKey, Fingerprint, RowSetDigest};
+use dpgp_data::{HmacKey, RowSetDigest, RowsFingerprint};
 use dpgp_fs::{NewFile, ReadAccess};
-use dpgp_run::Pool;
+use dpgp_run::WorkerPool;
 use dpgp_stream::{BLOCK, MergeableSum, RowFileSummary, RowSummand, sum_blocks};
 
 /// A new file of exact sums, which only the holder of the rows can read. It gets its name in [`ExactSumsFile::finish`],
@@ -61,11 +61,11 @@ pub struct TableInMemory<'t> {
 
 impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
-    pub fn columns(&self) -> Vec<String> {
+    pub fn columns_to_read(&self) -> Vec<String> {
         columns_to_read(&self.setting().data)
     }
 
-    /// Sums rows with the columns of [`PlannedSumsRelease::columns`]. The sums equal those of a file with these rows, to the last
+    /// Sums rows with the columns of [`PlannedSumsRelease::columns_to_read`]. The sums equal those of a file with these rows, to the last
     /// bit. With a key, they identify their rows. Messages call the rows `name`. If the spec drops rows with missing
     /// cells, NaN is a missing cell.
     ///
@@ -101,8 +101,8 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         &self,
         name: &str,
         rows: &mut dyn RowStream,
-        pool: &Pool,
-        key: Option<&DataKey>,
+        pool: &WorkerPool,
+        key: Option<&HmacKey>,
     ) -> Result<ExactSums<M>, ReleaseError> {
         self.sum_table(TableInMemory { name, rows, others: None }, pool, key)
     }
@@ -115,10 +115,10 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     pub fn sum_table(
         &self,
         table: TableInMemory<'_>,
-        pool: &Pool,
-        key: Option<&DataKey>,
+        pool: &WorkerPool,
+        key: Option<&HmacKey>,
     ) -> Result<ExactSums<M>, ReleaseError> {
-        let (data, columns) = (&self.setting().data, self.columns());
+        let (data, columns) = (&self.setting().data, self.columns_to_read());
         if let Some(person) = &data.person {
             return self.sum_person_table(table, person, pool, key);
         }
@@ -148,16 +148,16 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         &self,
         table: TableInMemory<'_>,
         person: &str,
-        pool: &Pool,
-        key: Option<&DataKey>,
+        pool: &WorkerPool,
+        key: Option<&HmacKey>,
     ) -> Result<ExactSums<M>, ReleaseError> {
-        let (data, columns) = (&self.setting().data, self.columns());
+        let (data, columns) = (&self.setting().data, self.columns_to_read());
         let name = table.name;
         let (held, identity) = read_person_table(table, data, person, &columns, key)?;
-        let marked = held.columns_with_marks(data);
+        let marked = held.columns_with_row_indicators(data);
         let mut rows = InMemoryRows::new(marked.iter().map(Vec::as_slice).collect());
         let part = sum_blocks(&mut rows, 0..u64::MAX, self.model().summand(), pool.threads())?;
-        let files = vec![table_summary(name, held.rows() as u64, columns.len())];
+        let files = vec![table_summary(name, held.row_count() as u64, columns.len())];
         Ok(self.build_exact_sums(IdentifiedSums { files, identity, part, unchecked: Vec::new() }))
     }
 
@@ -166,7 +166,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// # Errors
     /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of
     /// a shard.
-    pub fn parse(&self, name: &Path, text: &str) -> Result<ExactSums<M>, ReleaseError> {
+    pub fn parse_exact_sums(&self, name: &Path, text: &str) -> Result<ExactSums<M>, ReleaseError> {
         let record = parse_sums_text(name, text, &self.model().summand().zero())?;
         if record.summand != self.settings_identity() {
             return Err(wrong_summand_error(name));
@@ -193,8 +193,8 @@ impl<M: SumsModel> ExactSums<M> {
     /// # Errors
     /// [`ReleaseError::RowsAgain`].
     pub fn ensure_no_repeated_rows(&self, more: &Self) -> Result<(), ReleaseError> {
-        let known = self.batches();
-        let mut again = more.batches().iter().any(|batch| batch.rows > 0 && known.contains(batch));
+        let known = self.batch_digests();
+        let mut again = more.batch_digests().iter().any(|batch| batch.rows > 0 && known.contains(batch));
         if let (Some(one), Some(other)) = (self.fingerprint(), more.fingerprint()) {
             again |= one.key == other.key && join_fingerprints(one, other).find_repeated_files().is_some();
         }
@@ -205,7 +205,7 @@ impl<M: SumsModel> ExactSums<M> {
     }
 
     /// The parts that its rows were added in, as far as they are known.
-    fn batches(&self) -> &[RowSetDigest] {
+    fn batch_digests(&self) -> &[RowSetDigest] {
         let of_tables = self.fingerprint().map_or(&[][..], |rows| &rows.parts);
         if self.batches.is_empty() { of_tables } else { &self.batches }
     }
@@ -214,9 +214,9 @@ impl<M: SumsModel> ExactSums<M> {
     ///
     /// # Errors
     /// [`ReleaseError::SumsDiffer`] for rows that are known by another key, or sums of another spec.
-    pub fn extend(&mut self, more: Self) -> Result<(), ReleaseError> {
+    pub fn add_batch(&mut self, more: Self) -> Result<(), ReleaseError> {
         self.ensure_compatible_sums(&more)?;
-        self.batches = [self.batches(), more.batches()].concat();
+        self.batches = [self.batch_digests(), more.batch_digests()].concat();
         for (file, more) in self.record.files.iter_mut().zip(&more.record.files) {
             file.bytes = file.bytes.saturating_add(more.bytes);
             file.rows = file.rows.saturating_add(more.rows);
@@ -233,15 +233,15 @@ impl<M: SumsModel> ExactSums<M> {
     /// Takes the rows of other tables.
     ///
     /// # Errors
-    /// As [`ExactSums::extend`]; [`ReleaseError::SameRows`] for a table whose rows are there already.
-    pub fn merge(&mut self, other: Self) -> Result<(), ReleaseError> {
+    /// As [`ExactSums::add_batch`]; [`ReleaseError::SameRows`] for a table whose rows are there already.
+    pub fn merge_other_tables(&mut self, other: Self) -> Result<(), ReleaseError> {
         self.ensure_compatible_sums(&other)?;
         let record = &self.record;
         let files = record.files.iter().chain(&other.record.files).cloned().collect::<Vec<RowFileSummary>>();
         let identities = record.identity.as_ref().zip(other.record.identity.as_ref());
         let identity = identities.map(|(one, other)| join_fingerprints(one, other));
         refuse_equal_files(&files, identity.as_ref())?;
-        self.batches = [self.batches(), other.batches()].concat();
+        self.batches = [self.batch_digests(), other.batch_digests()].concat();
         (self.record.files, self.record.identity) = (files, identity);
         self.add_sums(&other.record.part.sums);
         Ok(())
@@ -250,7 +250,7 @@ impl<M: SumsModel> ExactSums<M> {
     /// Adds sums; blocks are those of all rows in their order.
     fn add_sums(&mut self, sums: &SumsOf<M>) {
         self.record.part.sums.add(sums);
-        self.record.part.blocks = 0..self.rows().div_ceil(BLOCK as u64);
+        self.record.part.blocks = 0..self.read_row_count().div_ceil(BLOCK as u64);
     }
 
     fn ensure_compatible_sums(&self, other: &Self) -> Result<(), ReleaseError> {
@@ -274,7 +274,7 @@ impl<M: SumsModel> ExactSums<M> {
 }
 
 /// The rows of both, one table after the other.
-fn join_fingerprints(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
+fn join_fingerprints(one: &RowsFingerprint, other: &RowsFingerprint) -> RowsFingerprint {
     let mut both = one.clone();
     both.add_files(other);
     both
@@ -303,11 +303,12 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         };
         let places = vec![0.5; trips.len()];
         let mut rows = InMemoryRows::new(vec![&places[..], trips]);
-        let mut total =
-            streamed.sum_rows_in_memory("rows", &mut rows, &Pool::new(1).unwrap(), None).map_err(|e| e.to_string())?;
+        let mut total = streamed
+            .sum_rows_in_memory("rows", &mut rows, &WorkerPool::new(1).unwrap(), None)
+            .map_err(|e| e.to_string())?;
         if let Some(text) = read {
             total
-                .merge(streamed.parse("other".as_ref(), text).map_err(|e| e.to_string())?)
+                .merge_other_tables(streamed.parse_exact_sums("other".as_ref(), text).map_err(|e| e.to_string())?)
                 .map_err(|e| e.to_string())?;
         }
         total.to_json().map_err(|e| e.to_string())
@@ -347,17 +348,17 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         else {
             panic!("counts")
         };
-        let pool = Pool::new(1).unwrap();
+        let pool = WorkerPool::new(1).unwrap();
         let batch = |places: &[f64], key: Option<&[u8]>| {
             let trips = vec![1.0; places.len()];
             let mut rows = InMemoryRows::new(vec![places, &trips]);
-            streamed.sum_rows_in_memory("rows", &mut rows, &pool, key.map(DataKey::new).as_ref()).unwrap()
+            streamed.sum_rows_in_memory("rows", &mut rows, &pool, key.map(HmacKey::new).as_ref()).unwrap()
         };
         let mut total = batch(&[0.1, 0.2], Some(b"k"));
         for more in [&[0.3, 0.4][..], &[0.5]] {
             let more = batch(more, Some(b"k"));
             total.ensure_no_repeated_rows(&more).unwrap();
-            total.extend(more).unwrap();
+            total.add_batch(more).unwrap();
         }
         for again in [&[0.2, 0.1][..], &[0.4, 0.3], &[0.5], &[0.1, 0.2, 0.3, 0.4, 0.5]] {
             let found = total.ensure_no_repeated_rows(&batch(again, Some(b"k")));

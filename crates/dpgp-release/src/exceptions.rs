@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ReleaseError;
-use dpgp_accounting::{Caveat, Certificate};
+use dpgp_accounting::{Certificate, GuaranteeCaveat};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::text::format_exact;
 use dpgp_spec::setting::RowChoiceBasis;
@@ -25,7 +25,7 @@ const WEAK: f64 = 10.0;
 ///
 /// # Errors
 /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`]; none if exceptions are `allowed`.
-pub(super) fn refuse_exceptions(
+pub(super) fn refuse_exceptions_or_large_delta(
     certificate: &Certificate,
     public_rows: Option<u64>,
     allowed: bool,
@@ -50,7 +50,7 @@ pub fn refuse_private_filter(setting: &CellSetting, allowed: bool) -> Result<(),
     if allowed || !inputs_are_public || !setting.data.selects_by_target() {
         return Ok(());
     }
-    Err(ReleaseError::Caveats(Caveat::PrivateFilter.to_string()))
+    Err(ReleaseError::Caveats(GuaranteeCaveat::PrivateFilter.to_string()))
 }
 
 /// Refuses a delta that allows some rows to be published unchanged.

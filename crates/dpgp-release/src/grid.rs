@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::ReleaseError;
 use dpgp_data::suggest::closest;
 use dpgp_mechanisms::MomentsSetting;
-use dpgp_run::load_points;
+use dpgp_run::load_prediction_points;
 use dpgp_spec::setting::rules::MOST_POINTS;
 use dpgp_spec::setting::{DataSetting, RangeSetting};
 use dpgp_task::{CellSetting, DensityTask, PredictionPoints, TaskSetting};
@@ -194,7 +194,7 @@ pub(super) fn points_of_setting(setting: &CellSetting) -> Option<DMatrix<f64>> {
         _ => {}
     }
     let domain = setting.privacy.mechanism.mechanism().domain()?;
-    let mut columns = box_axes(domain);
+    let mut columns = box_input_values(domain);
     for (column, name) in columns.iter_mut().zip(&setting.data.inputs) {
         // Between the codes of words there is nothing.
         if let Some(words) = setting.data.encode.get(name) {
@@ -209,12 +209,12 @@ pub(super) fn points_of_setting(setting: &CellSetting) -> Option<DMatrix<f64>> {
 }
 
 /// Makes points over the first two inputs of a box, from end to end, at the middle of the others.
-pub(super) fn box_grid(domain: &[[f64; 2]]) -> DMatrix<f64> {
-    cartesian_product(&box_axes(domain))
+pub(super) fn box_plane_grid(domain: &[[f64; 2]]) -> DMatrix<f64> {
+    cartesian_product(&box_input_values(domain))
 }
 
 /// The places of each input of a box.
-fn box_axes(domain: &[[f64; 2]]) -> Vec<Vec<f64>> {
+fn box_input_values(domain: &[[f64; 2]]) -> Vec<Vec<f64>> {
     let points = if domain.len() == 1 { LINE } else { SIDE };
     let columns = domain.iter().enumerate().map(|(input, &[from, to])| {
         let range = RangeSetting { from, to, points };
@@ -328,7 +328,10 @@ impl PublicPoints<'_> {
 ///
 /// # Errors
 /// [`ReleaseError::OutsideBox`].
-pub(super) fn ensure_inside_box(moments: &MomentsSetting, points: &DMatrix<f64>) -> Result<(), ReleaseError> {
+pub(super) fn ensure_some_point_inside_box(
+    moments: &MomentsSetting,
+    points: &DMatrix<f64>,
+) -> Result<(), ReleaseError> {
     match moments.count_outside_box(points) == points.nrows() {
         true => Err(ReleaseError::OutsideBox),
         false => Ok(()),
@@ -375,7 +378,7 @@ impl PointsFile<'_> {
     /// # Errors
     /// [`ReleaseError`] if it cannot be read, holds no point, or if a weight is negative or none is positive.
     pub(super) fn read(self, data: &DataSetting) -> Result<PredictionPoints, ReleaseError> {
-        let points = load_points(self.path, data, self.weights)?;
+        let points = load_prediction_points(self.path, data, self.weights)?;
         if points.inputs.nrows() == 0 {
             return Err(ReleaseError::NoPoints(self.path.to_path_buf()));
         }
@@ -407,10 +410,10 @@ mod tests {
 
     #[test]
     fn a_box_is_covered_from_end_to_end() {
-        let points = box_grid(&[[0.0, 4.0], [-1.0, 1.0], [10.0, 20.0]]);
+        let points = box_plane_grid(&[[0.0, 4.0], [-1.0, 1.0], [10.0, 20.0]]);
         assert_eq!((points.nrows(), points.column(0).max(), points.column(1).min()), (SIDE * SIDE, 4.0, -1.0));
         assert!(points.column(2).iter().all(|x| *x == 15.0));
-        assert_eq!(box_grid(&[[0.0, 1.0]]).nrows(), LINE);
+        assert_eq!(box_plane_grid(&[[0.0, 1.0]]).nrows(), LINE);
     }
 
     #[test]

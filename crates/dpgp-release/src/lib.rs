@@ -10,7 +10,7 @@
 //! | draw | [`DrawnRelease`] | be written |
 //! | write | [`PredictionFiles`], [`NewSumsFile`] | |
 //!
-//! [`publish`] runs them in this order, for the command and for Python, and [`publish_together`] with several releases that share one
+//! [`charge_draw_and_write`] runs them in this order, for the command and for Python, and [`charge_draw_and_write_together`] with several releases that share one
 //! budget and one charge ([`JointReleasePlan`]).
 //!
 //! All noise comes from the operating system. The intermediate exact sums and counts are as private as the rows.
@@ -18,7 +18,7 @@
 //! A histogram of the rows of a file, charged to a ledger that holds one such release:
 //!
 //! ```
-//! use dpgp_release::ledger::{BudgetSetting, LedgerLocation};
+//! use dpgp_release::ledger::{BudgetSetting, LedgerOptions};
 //! use dpgp_release::{ReleaseError, AnyPlannedSumsRelease, NewSumsFile, SumsRequest, ReleaseOptions, publish};
 //! use dpgp_run::{DataLocations, Pool, Project, StateFolder};
 //!
@@ -39,7 +39,7 @@
 //! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
 //!
 //! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
-//! let place = LedgerLocation { state, file: None, budget, other_people: false };
+//! let place = LedgerOptions { state, file: None, budget, other_people: false };
 //! let privacy = streamed.resolve_privacy_setting(None)?;
 //! let request = SumsRequest { streamed: &streamed, total: &total, privacy: &privacy, known: true };
 //! let terms = ReleaseOptions { place: Some(&place), allow_exceptions: false };
@@ -99,15 +99,16 @@ pub use bounds::ReleasedBounds;
 pub use certificate_file::WholeWidthGuarantee;
 pub use certificate_json::parse_unique_keys;
 pub use classes_file::ClassesFile;
-pub use combinations_file::{CombinationsFile, NewCombinationsFile};
-pub use counts::CountsSumsModel;
+pub use combinations_file::{NewTargetCombinationsFile, TargetCombinationsFile};
+pub use counts::HistogramSumsModel;
 pub use counts_file::CountsFile;
 pub use draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseGuarantee, UnchargedRelease};
 pub use end_to_end::{
-    AddedFilter, AttackDraws, EmpiricalNoiseMetric, EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints,
-    NeighbourRunSituation, NeighbourRunVerb, NoisyParts, ReplacedCell, edge_case_neighbours, situations,
+    AddedFilter, AttackDrawSetting, EndToEndCheck, FileCells, NeighbourDistanceEstimator, NeighbourRunPlan,
+    NeighbourRunPoints, NeighbourRunSituation, NeighbourRunVerb, NoisyColumnsOrFields, ReplacedCell,
+    edge_case_neighbours, neighbour_run_situations,
 };
-pub use error::{ReleaseError, spent_message};
+pub use error::{ReleaseError, already_charged_message};
 pub use exact_sums::ExactSumsFile;
 pub use exact_sums::TableInMemory;
 pub use exceptions::refuse_private_filter;
@@ -115,14 +116,17 @@ pub use grid::GridError;
 pub use grid::{GridChoice, GridInput};
 pub use grid::{PointsFile, PublicPoints};
 pub use moments::MomentsSumsModel;
-pub use moments_file::MomentsSurface;
+pub use moments_file::MomentsFilePosterior;
 pub use moments_file::{ModelOverride, MomentsFile, PostprocessedPredictions, write_predictions};
-pub use new_file::FilledFiles;
+pub use new_file::UnnamedFiles;
 pub use prediction_files::{CERTIFICATE_ENDING, PredictionFiles, PredictionFormat, prediction_paths};
-pub use predictions::informative_uncertainty_limit;
+pub use predictions::informative_total_sd_limit;
 pub use predictions::{PredictionRequest, PrivatePredictions};
 pub use predictions::{PredictionsFileContents, PredictionsFileInput, PredictionsFilePoint};
-pub use publish::{AfterChargeError, ReleaseOptions, RequestedRelease, SumsRequest, publish, publish_together};
+pub use publish::{
+    AfterChargeError, ReleaseOptions, RequestedRelease, SumsRequest, charge_draw_and_write,
+    charge_draw_and_write_together,
+};
 pub use published::{NoiseDistribution, PublishedNoise, PublishedNumbers};
 pub use signature::{AllowedSigners, NAMESPACE, SignatureError, SigningKey};
 pub use statement::CertificateSummary;
@@ -130,9 +134,9 @@ pub use streamed::{AnyPlannedSumsRelease, ExactSums, PlannedSumsRelease};
 pub use subject::ReleaseSpec;
 pub use subject::{select_cells, select_release_cell};
 pub use sums_model::SumsModel;
-pub use sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFacts, SumsDescription, SumsFacts};
+pub use sums_model::{DataHolderDescription, NotPrivateMark, PrivateFacts, PublicFacts, SumsDescription, SumsFacts};
 pub use sums_model::{NewSumsFile, ReleasedSums};
 pub use surface_sums::ClassSumsModel;
-pub use surface_sums::SurfaceSumsModel;
+pub use surface_sums::SparseGpSumsModel;
 pub use together::{JointReleasePlan, PlannedJointRelease};
-pub use verify::{VerifiedFact, VerifiedRelease, verify};
+pub use verify::{CheckedFact, ReleaseVerification, verify_release};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::certificate_file::INTERVALS;
 use super::draw::ReleaseGuarantee;
-use super::sums_model::{HolderDescription, PrivateFacts, PublicFacts};
+use super::sums_model::{DataHolderDescription, PrivateFacts, PublicFacts};
 use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{CertifiedMomentsNoise, MomentsModel, SurfacePrediction};
@@ -102,14 +102,14 @@ impl SumsModel for MomentsSumsModel {
         })
     }
 
-    fn describe_sums(&self, sums: &LatticeSums) -> HolderDescription {
+    fn describe_sums(&self, sums: &LatticeSums) -> DataHolderDescription {
         let (rows, clipped, lattice) = (sums.rows, sums.clipped, self.summand().lattice);
         let cells = lattice.len();
         let of_box = match lattice.is_small() {
             true => format!("{cells} cells of the box"),
             false => format!("cells of the box, {} along each input", lattice.cells_per_side()),
         };
-        HolderDescription {
+        DataHolderDescription {
             private: PrivateFacts { rows, clipped: Some(clipped), ..PrivateFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
             public: PublicFacts { cells: Some(cells), ..PublicFacts::default() },
@@ -214,7 +214,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
             assert_eq!((&depends["bound"], &depends["domain"]), (&json!(1.5), &json!([[0.0, 4.0]])));
             assert!(depends["cells"].as_u64().is_some_and(|cells| cells > 1));
             assert_eq!(depends["normalise"]["bounds"]["high"], 10.0);
-            assert!(release.protects_rows());
+            assert!(release.protects_whole_rows());
         });
     }
 }

@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::grid::{box_grid, ensure_inside_box, outside_box_warning, points_from_matrix};
+use super::grid::{box_plane_grid, ensure_some_point_inside_box, outside_box_warning, points_from_matrix};
 use super::new_file::{new_file, write_new_file};
 use super::prediction_files::PredictionRows;
 use super::predictions::uninformative_points_warning;
@@ -92,7 +92,7 @@ impl MomentsFile {
     }
 
     fn from_json(text: &str) -> Result<Self, String> {
-        let file: MomentsJson = serde_json::from_str(text).map_err(|error| match holds_classes(text) {
+        let file: MomentsJson = serde_json::from_str(text).map_err(|error| match is_classifier_release(text) {
             true => "it holds sums of classes, which Python reads: dpgp.Release.read(FILE).predict_proba(X)".to_owned(),
             false => error.to_string(),
         })?;
@@ -118,7 +118,7 @@ impl MomentsFile {
         let known = self.with_model(other)?;
         // Read the points first, because the posterior takes long.
         let points = known.read_points(at)?;
-        known.fit_surface()?.predict_points(points)
+        known.compute_posterior()?.predict_points(points)
     }
 
     /// Combines the released moments with their model, whose hyperparameters `other` may replace.
@@ -135,8 +135,8 @@ impl MomentsFile {
             return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
-        let data = data_without_rows(inputs, Some(target), encode);
-        let places = box_grid(&mechanism.domain);
+        let data = data_setting_without_rows(inputs, Some(target), encode);
+        let places = box_plane_grid(&mechanism.domain);
         let model = ModelSetting { kernel, noise_variance, averaged: false, sparse: None };
         let Some(model) = MomentsModel::from_parts(mechanism, model, &normalise, &data) else {
             return Err(ReleaseError::NotReleasable("the targets have no public bounds"));
@@ -146,7 +146,7 @@ impl MomentsFile {
 }
 
 /// Whether a release is one of a classifier.
-fn holds_classes(text: &str) -> bool {
+fn is_classifier_release(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|file| file["model"]["classes"].is_u64())
 }
 
@@ -165,7 +165,7 @@ impl PostprocessedPredictions {
     }
 
     /// The number of points.
-    pub fn points(&self) -> usize {
+    pub fn point_count(&self) -> usize {
         self.points.inputs.nrows()
     }
 
@@ -185,7 +185,7 @@ impl PostprocessedPredictions {
 }
 
 /// Makes a data section of the columns that a release names. It has no rows.
-pub(super) fn data_without_rows(
+pub(super) fn data_setting_without_rows(
     inputs: Vec<String>,
     target: Option<String>,
     encode: BTreeMap<String, Vec<String>>,
@@ -222,7 +222,7 @@ pub(super) struct ModelledMoments {
 }
 
 /// The posterior of a release: computed once, then asked at any points. It follows from noisy numbers alone.
-pub struct MomentsSurface {
+pub struct MomentsFilePosterior {
     known: ModelledMoments,
     posterior: MomentsPosterior,
 }
@@ -246,9 +246,9 @@ impl ModelledMoments {
     ///
     /// # Errors
     /// [`ReleaseError::Task`] if a covariance cannot be factorised.
-    pub fn fit_surface(self) -> Result<MomentsSurface, ReleaseError> {
+    pub fn compute_posterior(self) -> Result<MomentsFilePosterior, ReleaseError> {
         let posterior = self.model.posterior(&self.moments)?;
-        Ok(MomentsSurface { known: self, posterior })
+        Ok(MomentsFilePosterior { known: self, posterior })
     }
 }
 
@@ -257,12 +257,12 @@ impl MomentsFile {
     ///
     /// # Errors
     /// [`ReleaseError`] if the kernel does not fit, or a covariance cannot be factorised.
-    pub fn fit_surface(self, other: ModelOverride) -> Result<MomentsSurface, ReleaseError> {
-        self.with_model(other)?.fit_surface()
+    pub fn compute_posterior(self, other: ModelOverride) -> Result<MomentsFilePosterior, ReleaseError> {
+        self.with_model(other)?.compute_posterior()
     }
 }
 
-impl MomentsSurface {
+impl MomentsFilePosterior {
     /// Predictions at points.
     ///
     /// # Errors
@@ -272,7 +272,7 @@ impl MomentsSurface {
     }
 
     pub(super) fn predict_points(&self, points: PredictionPoints) -> Result<PostprocessedPredictions, ReleaseError> {
-        ensure_inside_box(self.known.model.mechanism(), &points.inputs)?;
+        ensure_some_point_inside_box(self.known.model.mechanism(), &points.inputs)?;
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
         let predictions = Predictions { mean, gp_sd: model_sd, noise_sd, least: None, combinations: None };

@@ -8,13 +8,13 @@ use dpgp_fs::{NewFile, ReadAccess, append_suffix};
 
 /// A new file, with its signature beside it if there is a key. It is opened before the charge, so that nothing is spent
 /// on a file that cannot be written.
-pub(super) struct SignedFile<'k> {
+pub(super) struct OptionallySignedFile<'k> {
     path: PathBuf,
     file: NewFile,
-    signature: Option<NewSignature<'k>>,
+    signature: Option<NewSignatureFile<'k>>,
 }
 
-struct NewSignature<'k> {
+struct NewSignatureFile<'k> {
     path: PathBuf,
     file: NewFile,
     key: &'k SigningKey,
@@ -41,7 +41,7 @@ pub(super) fn write_new_file(mut file: NewFile, path: &Path, bytes: &[u8]) -> Re
     file.finish().map_err(&io)
 }
 
-impl<'k> SignedFile<'k> {
+impl<'k> OptionallySignedFile<'k> {
     /// Checks that both files can be written and do not exist yet. Only a file can be signed: a pipe has no place for a
     /// signature.
     ///
@@ -55,7 +55,7 @@ impl<'k> SignedFile<'k> {
             return Err(ReleaseError::Exists(path));
         }
         let beside = signature_path(&path);
-        let signature = NewSignature { file: new_file(&beside, ReadAccess::All)?, path: beside, key };
+        let signature = NewSignatureFile { file: new_file(&beside, ReadAccess::All)?, path: beside, key };
         Ok(Self { path, file, signature: Some(signature) })
     }
 
@@ -64,33 +64,33 @@ impl<'k> SignedFile<'k> {
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
     pub fn write_signed_text(self, text: &str) -> Result<(), ReleaseError> {
-        self.fill_with_signed_text(text)?.finish()
+        self.write_unnamed_signed_text(text)?.finish()
     }
 
     /// Writes the bytes of the signature and of the file, in this order. Neither has its name yet.
     ///
     /// # Errors
-    /// As [`SignedFile::write_signed_text`].
-    pub fn fill_with_signed_text(self, text: &str) -> Result<FilledFiles, ReleaseError> {
-        let mut filled = FilledFiles::default();
-        if let Some(NewSignature { path, file, key }) = self.signature {
-            filled.fill(file, path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
+    /// As [`OptionallySignedFile::write_signed_text`].
+    pub fn write_unnamed_signed_text(self, text: &str) -> Result<UnnamedFiles, ReleaseError> {
+        let mut filled = UnnamedFiles::default();
+        if let Some(NewSignatureFile { path, file, key }) = self.signature {
+            filled.write_file(file, path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
         }
-        filled.fill(self.file, self.path, text.as_bytes())?;
+        filled.write_file(self.file, self.path, text.as_bytes())?;
         Ok(filled)
     }
 }
 
 /// Complete files without their names, so that no file of a release is there if another cannot be written.
 #[derive(Default)]
-pub struct FilledFiles(Vec<(NewFile, PathBuf)>);
+pub struct UnnamedFiles(Vec<(NewFile, PathBuf)>);
 
-impl FilledFiles {
+impl UnnamedFiles {
     /// Writes the bytes of one more file.
     ///
     /// # Errors
     /// [`ReleaseError::Io`].
-    pub(super) fn fill(&mut self, mut file: NewFile, path: PathBuf, bytes: &[u8]) -> Result<(), ReleaseError> {
+    pub(super) fn write_file(&mut self, mut file: NewFile, path: PathBuf, bytes: &[u8]) -> Result<(), ReleaseError> {
         file.append_bytes(bytes).map_err(ReleaseError::io(&path))?;
         self.0.push((file, path));
         Ok(())

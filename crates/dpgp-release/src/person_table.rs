@@ -6,7 +6,7 @@ use super::ReleaseError;
 use super::exact_sums::TableInMemory;
 use super::sum_rows::RowsInMemory;
 use dpgp_data::rows::{ExtraCell, ExtraColumns, FingerprintedRows, RowStream};
-use dpgp_data::{DataError, DataKey, Fingerprint, PersonId, RowUnit, TableCellError, TableError};
+use dpgp_data::{DataError, HmacKey, PersonId, RowUnit, RowsFingerprint, TableCellError, TableError};
 use dpgp_run::{RunError, temporary_key};
 use dpgp_spec::setting::DataSetting;
 use dpgp_stream::BLOCK;
@@ -24,13 +24,13 @@ pub(super) fn read_person_table(
     data: &DataSetting,
     person: &str,
     columns: &[String],
-    key: Option<&DataKey>,
-) -> Result<(RowsInMemory, Option<Fingerprint>), ReleaseError> {
+    key: Option<&HmacKey>,
+) -> Result<(RowsInMemory, Option<RowsFingerprint>), ReleaseError> {
     let TableInMemory { name, rows, others } = table;
     let without = || ReleaseError::NotReleasable("data.person names a column that the rows do not have");
     let others = others.ok_or_else(without)?;
     let place = others.names().iter().position(|name| name == person).ok_or_else(without)?;
-    let mut others = PersonReader { others, place, persons: Vec::new() };
+    let mut others = PersonColumnCollector { others, place, persons: Vec::new() };
     // Without a key, others would not be read.
     let passing = key.is_none().then(temporary_key).transpose().map_err(RunError::from)?;
     let used = key.or(passing.as_ref());
@@ -53,13 +53,13 @@ pub(super) fn read_person_table(
 }
 
 /// Other columns, of which one names persons.
-struct PersonReader<'t> {
+struct PersonColumnCollector<'t> {
     others: &'t mut dyn ExtraColumns,
     place: usize,
     persons: Vec<Option<PersonId>>,
 }
 
-impl ExtraColumns for PersonReader<'_> {
+impl ExtraColumns for PersonColumnCollector<'_> {
     fn names(&self) -> Vec<String> {
         self.others.names()
     }

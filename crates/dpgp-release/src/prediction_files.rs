@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-use super::new_file::{FilledFiles, SignedFile, new_file, signature_path};
+use super::new_file::{OptionallySignedFile, UnnamedFiles, new_file, signature_path};
 use super::{DrawnRelease, PrivatePredictions, ReleaseError, SigningKey};
-use dpgp_data::{OutputCells, OutputColumn, csv_cell, encode_parquet_table};
+use dpgp_data::{OutputCells, OutputColumn, encode_parquet_table, escape_csv_formula};
 use dpgp_fs::{NewFile, ReadAccess, append_suffix};
 use dpgp_number::text::format_exact;
 use dpgp_spec::setting::DataSetting;
@@ -36,7 +36,7 @@ pub struct PredictionFiles<'k> {
     path: PathBuf,
     form: PredictionFormat,
     predictions: NewFile,
-    certificate: SignedFile<'k>,
+    certificate: OptionallySignedFile<'k>,
 }
 
 impl<'k> PredictionFiles<'k> {
@@ -52,7 +52,7 @@ impl<'k> PredictionFiles<'k> {
             // Without a file, there is no place for its certificate.
             return Err(ReleaseError::Exists(path.to_path_buf()));
         }
-        let certificate = SignedFile::open(&append_suffix(path, CERTIFICATE_ENDING), key)?;
+        let certificate = OptionallySignedFile::open(&append_suffix(path, CERTIFICATE_ENDING), key)?;
         Ok(Self { path: path.to_path_buf(), form, predictions, certificate })
     }
 
@@ -62,7 +62,7 @@ impl<'k> PredictionFiles<'k> {
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
     pub fn write(self, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<Value, ReleaseError> {
-        let (certificate, filled) = self.fill(charged)?;
+        let (certificate, filled) = self.write_unnamed(charged)?;
         filled.finish()?;
         Ok(certificate)
     }
@@ -71,11 +71,14 @@ impl<'k> PredictionFiles<'k> {
     ///
     /// # Errors
     /// As [`PredictionFiles::write`].
-    pub fn fill(self, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<(Value, FilledFiles), ReleaseError> {
+    pub fn write_unnamed(
+        self,
+        charged: &DrawnRelease<PrivatePredictions<'_>>,
+    ) -> Result<(Value, UnnamedFiles), ReleaseError> {
         let bytes = charged.bytes(self.form)?;
         let certificate = charged.certificate_json(&bytes);
-        let mut filled = self.certificate.fill_with_signed_text(&format!("{certificate:#}\n"))?;
-        filled.fill(self.predictions, self.path, &bytes)?;
+        let mut filled = self.certificate.write_unnamed_signed_text(&format!("{certificate:#}\n"))?;
+        filled.write_file(self.predictions, self.path, &bytes)?;
         Ok((certificate, filled))
     }
 }
@@ -141,7 +144,7 @@ impl PredictionRows<'_> {
     pub fn csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let inputs = &self.data.inputs;
-        let names = inputs.iter().map(|name| csv_cell(name).into_owned());
+        let names = inputs.iter().map(|name| escape_csv_formula(name).into_owned());
         writer.write_record(names.chain(COLUMNS.map(str::to_owned)))?;
         for row in 0..self.points.nrows() {
             let cells = inputs.iter().enumerate();
@@ -209,5 +212,5 @@ impl PredictionRows<'_> {
 /// An input as the user wrote it: the word of a code.
 fn input_text(data: &DataSetting, name: &str, value: f64) -> String {
     let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
-    word.map_or_else(|| format_exact(value), |word| csv_cell(word).into_owned())
+    word.map_or_else(|| format_exact(value), |word| escape_csv_formula(word).into_owned())
 }

@@ -8,17 +8,17 @@ use nalgebra::DMatrix;
 
 use super::draw::{ReleaseGuarantee, UnchargedRelease};
 use super::exceptions::{check_magnitudes, public_row_count, refuse_large_delta};
-use super::grid::{PublicPoints, ensure_inside_box, points_from_matrix};
-use super::ledger::{LedgerLocation, refuse_protected_columns};
+use super::grid::{PublicPoints, ensure_some_point_inside_box, points_from_matrix};
+use super::ledger::{LedgerOptions, refuse_protected_columns};
 use super::prediction_files::{CERTIFICATE_ENDING, COLUMNS, PredictionRows};
 use super::subject::ReleaseSpec;
 use super::{CertificateSummary, ReleaseError};
-use dpgp_data::{Fingerprint, Progress, read_limited_text};
+use dpgp_data::{Progress, RowsFingerprint, read_limited_text};
 use dpgp_fs::append_suffix;
 use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySetting};
 use dpgp_number::Epsilon;
 use dpgp_run::{
-    CellFailure, ClippedCounts, FingerprintedSample, Project, RunError, clipped_targets, ensure_memory,
+    CellFailure, ClippedCounts, FingerprintedSample, Project, RunError, count_clipped_targets, ensure_memory,
     load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams, temporary_key,
 };
 use dpgp_spec::setting::RowChoiceBasis;
@@ -38,7 +38,7 @@ pub struct PredictionRequest<'a> {
     cell: &'a Cell,
     points: PredictionPoints,
     sample: Sample,
-    fingerprint: Option<Fingerprint>,
+    fingerprint: Option<RowsFingerprint>,
 }
 
 /// Predictions with their noise, and their origin.
@@ -68,7 +68,7 @@ impl<'a> PredictionRequest<'a> {
         cell: &'a Cell,
         points: impl Into<PublicPoints<'a>>,
         progress: &dyn Progress,
-        place: Option<&LedgerLocation>,
+        place: Option<&LedgerOptions>,
     ) -> Result<Self, ReleaseError> {
         let (setting, points) = (cell.setting(), points.into());
         let weighs = setting.privacy.mechanism.as_linear().is_some_and(LinearMechanism::is_for_one_scale);
@@ -78,14 +78,14 @@ impl<'a> PredictionRequest<'a> {
         check_magnitudes(setting, &setting.privacy)?;
         let at = points.read(setting)?;
         if let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() {
-            ensure_inside_box(moments, &at.inputs)?;
+            ensure_some_point_inside_box(moments, &at.inputs)?;
         }
         let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
         // Without a place for ledgers rows are compared with themselves alone.
-        let alone = |rows: &Fingerprint| refuse_public_target(setting, &public, rows);
+        let alone = |rows: &RowsFingerprint| refuse_public_target(setting, &public, rows);
         let (sample, fingerprint) = match place {
             Some(place) => {
-                let allowed = |rows: &Fingerprint| {
+                let allowed = |rows: &RowsFingerprint| {
                     refuse_public_target(setting, &public, rows)?;
                     refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from)
                 };
@@ -112,7 +112,7 @@ impl<'a> PredictionRequest<'a> {
         cell: &'a Cell,
         text: &str,
         points: Option<&DMatrix<f64>>,
-        place: Option<&LedgerLocation>,
+        place: Option<&LedgerOptions>,
     ) -> Result<Self, ReleaseError> {
         let setting = cell.setting();
         check_magnitudes(setting, &setting.privacy)?;
@@ -127,10 +127,10 @@ impl<'a> PredictionRequest<'a> {
         let points = points.map(|points| points_from_matrix(points, &setting.data)).transpose()?;
         let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
         // Without a place for ledgers rows are compared with themselves alone.
-        let alone = |rows: &Fingerprint| refuse_public_target(setting, &public, rows);
+        let alone = |rows: &RowsFingerprint| refuse_public_target(setting, &public, rows);
         let (sample, fingerprint) = match place {
             Some(place) => {
-                let allowed = |rows: &Fingerprint| {
+                let allowed = |rows: &RowsFingerprint| {
                     refuse_public_target(setting, &public, rows)?;
                     refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from)
                 };
@@ -161,7 +161,8 @@ impl<'a> PredictionRequest<'a> {
         if let Some(rows) = rows.filter(|_| !allow_caveats && !privacy.epsilon.is_unprotected()) {
             refuse_large_delta(privacy.delta.get(), rows)?;
         }
-        self.uncharged_release(self.prepare_release(&self.sample)?)?.refuse_exceptions(rows, allow_caveats)
+        self.uncharged_release(self.prepare_release(&self.sample)?)?
+            .refuse_exceptions_or_large_delta(rows, allow_caveats)
     }
 
     /// Estimates the error of predictions at each epsilon under the model, from inputs and settings alone. Nothing is
@@ -169,7 +170,7 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release of predictions, or a number cannot be computed.
-    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<ReleasePreview, ReleaseError> {
+    pub fn preview_prediction_errors(&self, epsilons: &[Epsilon]) -> Result<ReleasePreview, ReleaseError> {
         let setting = self.setting();
         if let Some(reason) = refusal_reason(setting) {
             return Err(ReleaseError::NotReleasable(reason));
@@ -193,7 +194,7 @@ impl<'a> PredictionRequest<'a> {
     }
 
     /// The standard deviation of the noise of each count at an epsilon, from settings alone; none for other releases.
-    pub fn count_noise_sd(&self, epsilon: Epsilon) -> Option<f64> {
+    pub fn noise_sd_of_counts(&self, epsilon: Epsilon) -> Option<f64> {
         let setting = self.setting();
         let histogram = DensityTask::histogram(setting)?;
         Some(histogram.guarantee(&PrivacySetting { epsilon, ..(*setting.privacy).clone() }).sd)
@@ -227,7 +228,7 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// [`ReleaseError::Csv`] if the rows cannot be written.
-    pub fn blank_csv(&self) -> Result<String, ReleaseError> {
+    pub fn zero_filled_csv(&self) -> Result<String, ReleaseError> {
         let zeros = vec![0.0; self.points.inputs.nrows()];
         let predictions =
             Predictions { mean: zeros.clone(), gp_sd: zeros.clone(), noise_sd: zeros, least: None, combinations: None };
@@ -242,30 +243,30 @@ impl<'a> PredictionRequest<'a> {
     }
 
     /// The identity of the rows for ledgers. None if they were read without a key.
-    pub fn fingerprint(&self) -> Option<&Fingerprint> {
+    pub fn fingerprint(&self) -> Option<&RowsFingerprint> {
         self.fingerprint.as_ref()
     }
 
     /// The number of rows that are used.
-    pub fn rows(&self) -> u64 {
+    pub fn row_count(&self) -> u64 {
         self.sample.row_count() as u64
     }
 
     /// The number of rows that a delta is compared with.
     pub(super) fn public_row_count(&self) -> Option<u64> {
-        public_row_count(self.setting(), self.rows())
+        public_row_count(self.setting(), self.row_count())
     }
 
     /// How many targets were clipped to public bounds, for the holder of the data alone.
     pub fn count_clipped_targets(&self) -> Option<ClippedCounts> {
-        clipped_targets(self.cell.setting(), &self.sample)
+        count_clipped_targets(self.cell.setting(), &self.sample)
     }
 
     /// As [`PredictionRequest::read`], at inputs of the data: some rows, evenly over the file.
     ///
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read, or there are no rows.
-    pub fn read_at_inputs(
+    pub fn read_at_data_inputs(
         project: &Project,
         experiment: &'a Experiment,
         cell: &'a Cell,
@@ -426,7 +427,7 @@ impl PredictionsFilePoint {
     }
 
     /// `sqrt(gp_sd^2 + noise_sd^2)`.
-    pub fn uncertainty(&self) -> f64 {
+    pub fn total_sd(&self) -> f64 {
         self.gp_sd.hypot(self.noise_sd)
     }
 }
@@ -437,10 +438,10 @@ impl PredictionsFilePoint {
 /// noise_sd^2`, by the law of total variance. Given the point, v is left: a point explains `1 - v / S^2` of the
 /// variance over all points, and less than half of it if `sqrt v > S / sqrt 2`. Both parts of v count, because gp_sd
 /// shows that no row is near.
-pub fn informative_uncertainty_limit(points: &[PredictionsFilePoint]) -> f64 {
+pub fn informative_total_sd_limit(points: &[PredictionsFilePoint]) -> f64 {
     let number = points.len() as f64;
     let mean = points.iter().map(|point| point.mean / number).sum::<f64>();
-    let squares = points.iter().map(|point| (point.mean - mean).powi(2) + point.uncertainty().powi(2));
+    let squares = points.iter().map(|point| (point.mean - mean).powi(2) + point.total_sd().powi(2));
     (1.0 - EXPLAINED).sqrt() * (squares.sum::<f64>() / number).sqrt()
 }
 
@@ -450,7 +451,7 @@ pub fn informative_uncertainty_limit(points: &[PredictionsFilePoint]) -> f64 {
 ///
 /// # Errors
 /// [`ReleaseError::PublicTarget`].
-fn refuse_public_target(setting: &CellSetting, public: &[String], rows: &Fingerprint) -> Result<(), ReleaseError> {
+fn refuse_public_target(setting: &CellSetting, public: &[String], rows: &RowsFingerprint) -> Result<(), ReleaseError> {
     let compared = !public.is_empty() && rows.all_rows_digest().rows > 0;
     let Some(target) = setting.data.target.as_ref().filter(|_| compared) else { return Ok(()) };
     let cells = |name: &String| rows.column_by_name(name).map(|column| column.total);
@@ -466,8 +467,8 @@ pub(super) fn uninformative_points_warning(predictions: &Predictions) -> Option<
     let all = predictions.mean.len();
     let points: Vec<PredictionsFilePoint> =
         (0..all).map(|point| PredictionsFilePoint::new(predictions, point)).collect();
-    let most = informative_uncertainty_limit(&points);
-    let little = points.iter().filter(|point| point.uncertainty() > most).count();
+    let most = informative_total_sd_limit(&points);
+    let little = points.iter().filter(|point| point.total_sd() > most).count();
     (all >= FEWEST && 2 * little > all).then(|| {
         format!(
             "at {little} of {all} points, too little is known: gp_sd and noise_sd together leave more than \

@@ -10,11 +10,11 @@
 //! | draw | the noise is drawn | the rows |
 //! | write | the draw is written | the draw |
 //!
-//! The first two make a [`RequestedRelease`], and [`publish`] does the rest. The types ensure that no noise is drawn before the
+//! The first two make a [`RequestedRelease`], and [`charge_draw_and_write`] does the rest. The types ensure that no noise is drawn before the
 //! charge ([`UnchargedRelease`]). The proof that a refused release shows nothing private is there, too.
 
 use super::draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseToCharge, UnchargedRelease, charge_together};
-use super::ledger::{ChargeReceipt, LedgerLocation, find_conflict};
+use super::ledger::{ChargeReceipt, LedgerOptions, find_conflicting_releases};
 use super::{
     ExactSums, PlannedSumsRelease, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseSpec, ReleasedSums,
     SumsModel,
@@ -22,7 +22,7 @@ use super::{
 use serde_json::Value;
 
 use dpgp_accounting::PrivacyBudget;
-use dpgp_data::Fingerprint;
+use dpgp_data::RowsFingerprint;
 use dpgp_mechanisms::PrivacySetting;
 
 /// Fields of a file that hold settings, not computed numbers.
@@ -79,13 +79,13 @@ pub trait RequestedRelease {
     fn release_spec(&self) -> ReleaseSpec<'_>;
 
     /// The identity of the rows for ledgers. None if they were read without a key.
-    fn row_fingerprint(&self) -> Option<&Fingerprint>;
+    fn row_fingerprint(&self) -> Option<&RowsFingerprint>;
 }
 
 /// The terms of a release.
 pub struct ReleaseOptions<'a> {
     /// The place of ledgers. Without one the release is not counted, and its certificate says so.
-    pub place: Option<&'a LedgerLocation>,
+    pub place: Option<&'a LedgerOptions>,
     /// Whether a guarantee may have exceptions.
     pub allow_exceptions: bool,
 }
@@ -110,7 +110,7 @@ impl AfterChargeError for ReleaseError {
 ///
 /// # Errors
 /// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write_index` fails with.
-pub fn publish<'r, R: RequestedRelease, W, E: AfterChargeError>(
+pub fn charge_draw_and_write<'r, R: RequestedRelease, W, E: AfterChargeError>(
     release: &'r R,
     terms: &ReleaseOptions<'_>,
     ready: impl FnOnce() -> Result<(), E>,
@@ -124,18 +124,18 @@ pub fn publish<'r, R: RequestedRelease, W, E: AfterChargeError>(
 }
 
 /// Charges several releases to the ledger of their rows at once, or none of them; then draws their noise and writes them, as
-/// [`publish`] does with one. `names` tells them apart in messages.
+/// [`charge_draw_and_write`] does with one. `names` tells them apart in messages.
 ///
 /// The squares of `mu` add up ([`dpgp_accounting::composed_mu`]), so all of them together keep the budget `total`. Exceptions to a
 /// guarantee are never allowed, because the releases would then have no guarantee together.
 ///
 /// # Errors
 /// [`ReleaseError`] where a release is refused, and nothing is spent; or what `ready` or `write` fails with.
-pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
+pub fn charge_draw_and_write_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
     releases: &'r [R],
     names: &[&str],
     total: PrivacyBudget,
-    place: Option<&LedgerLocation>,
+    place: Option<&LedgerOptions>,
     ready: impl FnOnce() -> Result<(), E>,
     write: impl FnOnce(&[DrawnRelease<R::Value<'r>>]) -> Result<W, E>,
 ) -> Result<W, E> {
@@ -154,7 +154,7 @@ pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
         Ok(offered.rows.map_or_else(|| entry.clone(), |rows| entry.with_column_digests(rows)))
     });
     let entries = entries.collect::<Result<Vec<_>, ReleaseError>>()?;
-    if let Some((one, other, reason)) = find_conflict(&entries) {
+    if let Some((one, other, reason)) = find_conflicting_releases(&entries) {
         let [one, other] = [one, other].map(|place| names[place]);
         let problem = format!("{one} (the earlier release) and {other} (this one) have no joint guarantee: {reason}");
         return Err(ReleaseError::NotTogether(problem).into());
@@ -182,7 +182,7 @@ impl<'r> RequestedRelease for PredictionRequest<'r> {
         self.release_spec()
     }
 
-    fn row_fingerprint(&self) -> Option<&Fingerprint> {
+    fn row_fingerprint(&self) -> Option<&RowsFingerprint> {
         self.fingerprint()
     }
 }
@@ -213,7 +213,7 @@ impl<'r, M: SumsModel> RequestedRelease for SumsRequest<'r, M> {
         self.streamed.release_spec(self.privacy)
     }
 
-    fn row_fingerprint(&self) -> Option<&Fingerprint> {
+    fn row_fingerprint(&self) -> Option<&RowsFingerprint> {
         self.total.fingerprint().filter(|_| self.known)
     }
 }

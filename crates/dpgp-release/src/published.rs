@@ -7,11 +7,11 @@ use std::str::FromStr;
 use nalgebra::DMatrix;
 
 use super::grid::points_from_matrix;
-use super::moments_file::{ModelOverride, PostprocessedPredictions, data_without_rows};
+use super::moments_file::{ModelOverride, PostprocessedPredictions, data_setting_without_rows};
 use super::{PublicPoints, ReleaseError};
 use dpgp_gp::{DenoisedNumbers, FixedHyperparameters, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
 use dpgp_number::Positive;
-use dpgp_run::load_points;
+use dpgp_run::load_prediction_points;
 use dpgp_task::{PredictionPoints, Predictions};
 
 /// The noise of published numbers, as their publisher states it.
@@ -84,7 +84,7 @@ impl PublishedNoise {
         })
     }
 
-    fn column(&self) -> Option<&str> {
+    fn noise_column(&self) -> Option<&str> {
         match self {
             Self::Law(..) => None,
             Self::Variances(column) | Self::StandardDeviations(column) => Some(column),
@@ -113,11 +113,12 @@ impl PublishedNumbers {
         let fail = |cause: String| ReleaseError::NotPublished { path: path.to_path_buf(), cause };
         let mut columns = inputs.to_vec();
         columns.push(target.to_owned());
-        columns.extend(noise.column().map(str::to_owned));
+        columns.extend(noise.noise_column().map(str::to_owned));
         if let Some(twice) = (1..columns.len()).find(|column| columns[..*column].contains(&columns[*column])) {
             return Err(fail(format!("the column {:?} is named twice", columns[twice])));
         }
-        let rows = load_points(path, &data_without_rows(columns, None, BTreeMap::new()), None)?.inputs;
+        let rows =
+            load_prediction_points(path, &data_setting_without_rows(columns, None, BTreeMap::new()), None)?.inputs;
         let column = |column: usize| rows.column(column).iter().copied().collect::<Vec<f64>>();
         let noise_variances = match (noise.variance(), noise) {
             (Some(variance), _) => vec![variance; rows.nrows()],
@@ -164,7 +165,7 @@ impl PublishedNumbers {
         if model.kernel.as_ref().is_some_and(|kernel| kernel.check_input_count(self.inputs.len()).is_err()) {
             return Err(ReleaseError::NotReleasable("the kernel has the wrong number of inputs"));
         }
-        let data = data_without_rows(self.inputs.clone(), Some(self.target.clone()), BTreeMap::new());
+        let data = data_setting_without_rows(self.inputs.clone(), Some(self.target.clone()), BTreeMap::new());
         let points = match at {
             PublicPoints::File(file) => file.read(&data)?,
             PublicPoints::Grid(grid) => {

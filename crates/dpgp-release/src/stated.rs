@@ -10,7 +10,7 @@ use super::certificate_json::{FIELD, content_digest};
 use super::draw::{risk_in_words, risk_json};
 use super::earlier_wording::in_current_wording;
 use super::exceptions::{large_delta_warning, noise_design_warning, weak_guarantee_warnings};
-use super::verify::VerifiedFact;
+use super::verify::CheckedFact;
 use dpgp_accounting::{
     Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyBudget, PrivacyUnit, gaussian_epsilon_at_mu,
 };
@@ -39,7 +39,7 @@ pub(super) struct StatementChecker<'a> {
 
 /// The results.
 pub(super) struct StatementChecks {
-    pub checks: Vec<VerifiedFact>,
+    pub checks: Vec<CheckedFact>,
     /// Fields that are missing because an earlier version wrote the file. They were not checked.
     pub skipped: Vec<String>,
 }
@@ -48,10 +48,10 @@ impl<'a> StatementChecker<'a> {
     /// Checks all fields that follow from the certificate and its noise.
     pub fn check_statements(written: &'a Value, certificate: &'a Certificate, mu: f64) -> StatementChecks {
         let whole = in_current_wording(written);
-        StatementChecker::check_in_wording(&whole, written, certificate, mu)
+        StatementChecker::check_reworded_statements(&whole, written, certificate, mu)
     }
 
-    fn check_in_wording(
+    fn check_reworded_statements(
         whole: &'a Value,
         written: &'a Value,
         certificate: &'a Certificate,
@@ -76,9 +76,9 @@ impl<'a> StatementChecker<'a> {
         let mut checks = Vec::new();
         if !self.same.is_empty() {
             let fact = format!("consistent with the embedded certificate: {}", self.same.join(", "));
-            checks.push(VerifiedFact::new(fact, true));
+            checks.push(CheckedFact::new(fact, true));
         }
-        checks.extend(self.contradictions.into_iter().map(|fact| VerifiedFact::new(fact, false)));
+        checks.extend(self.contradictions.into_iter().map(|fact| CheckedFact::new(fact, false)));
         StatementChecks { checks, skipped: self.absent }
     }
 
@@ -165,8 +165,8 @@ impl<'a> StatementChecker<'a> {
         let moments = matches!(certificate.mechanism, CertifiedMechanism::NoisyMoments(_));
         self.compare_guarantee_field("intervals", &json!(moments.then_some(INTERVALS)));
         self.check_warnings();
-        self.check_whole_width();
-        self.check_guarantee_limits();
+        self.check_whole_width_field();
+        self.check_not_covered_field();
     }
 
     /// Checks the warnings of the guarantee. Others follow from the points.
@@ -179,7 +179,7 @@ impl<'a> StatementChecker<'a> {
         self.record_condition("warnings", missing.is_none(), &why);
     }
 
-    fn check_whole_width(&mut self) {
+    fn check_whole_width_field(&mut self) {
         let Some(wider) = self.whole.get("whole_width") else {
             return self.absent.push("whole_width".to_owned());
         };
@@ -207,12 +207,12 @@ impl<'a> StatementChecker<'a> {
         self.compare_field("whole_width", Some(wider), &expected);
     }
 
-    fn check_guarantee_limits(&mut self) {
+    fn check_not_covered_field(&mut self) {
         let Some(said) = text_list_field(self.whole, "not_covered") else {
             return self.absent.push("not_covered".to_owned());
         };
         let mut left = said;
-        let missing = self.required_limits().into_iter().find(|one| !one.remove_from(&mut left));
+        let missing = self.required_not_covered_lines().into_iter().find(|one| !one.remove_from(&mut left));
         let optional = self.certificate.neighbours.and_then(|neighbours| match neighbours {
             Neighbours::OneTargetChanges(change) => Some(change_limit_text(change, f64::INFINITY)),
             Neighbours::OneRecord(_) => None,
@@ -232,15 +232,15 @@ impl<'a> StatementChecker<'a> {
     }
 
     /// The limits that a certificate of predictions must state.
-    fn required_limits(&self) -> Vec<LimitPattern> {
+    fn required_not_covered_lines(&self) -> Vec<NotCoveredLinePattern> {
         let (certificate, mut lines) = (self.certificate, Vec::new());
-        lines.extend(ALWAYS_OPEN.map(|text| LimitPattern::OneOf(vec![text.to_owned()])));
+        lines.extend(ALWAYS_OPEN.map(|text| NotCoveredLinePattern::OneOf(vec![text.to_owned()])));
         let person = match &certificate.unit {
             PrivacyUnit::Person { column, .. } => Some(several_names_limit(column)),
             _ => None,
         };
         let is_person = person.is_some();
-        lines.push(LimitPattern::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
+        lines.push(NotCoveredLinePattern::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
         match certificate.neighbours {
             Some(Neighbours::OneTargetChanges(change)) => {
                 let person = match &certificate.unit {
@@ -248,18 +248,18 @@ impl<'a> StatementChecker<'a> {
                     PrivacyUnit::Record | PrivacyUnit::Row { .. } => None,
                 };
                 let ends = [false, true].map(|dropped| public_limit_ending(person, dropped));
-                lines.push(LimitPattern::Between(INPUTS_PUBLIC, ends));
+                lines.push(NotCoveredLinePattern::Between(INPUTS_PUBLIC, ends));
                 let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
-                lines.extend(width.map(|width| LimitPattern::OneOf(vec![change_limit_text(change, width)])));
+                lines.extend(width.map(|width| NotCoveredLinePattern::OneOf(vec![change_limit_text(change, width)])));
             }
             Some(Neighbours::OneRecord(NeighbourRelation::ReplaceOne)) if !is_person => {
-                lines.push(LimitPattern::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
+                lines.push(NotCoveredLinePattern::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
             }
             _ => {}
         }
         // A file without an id does not say whether a ledger counts it.
         if self.whole.get("release_id").is_some_and(Value::is_null) {
-            lines.push(LimitPattern::OneOf(vec![NOT_COUNTED.to_owned()]));
+            lines.push(NotCoveredLinePattern::OneOf(vec![NOT_COUNTED.to_owned()]));
         }
         lines
     }
@@ -288,7 +288,7 @@ impl<'a> StatementChecker<'a> {
             self.compare_field("all_releases.epsilon", all.get("epsilon"), &json!(gaussian_epsilon_at_mu(mu, delta)));
         }
         if let (Some(epsilon), Some(delta)) = (number_field(all, "budget_epsilon"), number_field(all, "budget_delta")) {
-            let exact = PrivacyBudget { epsilon, delta }.delta_at(mu);
+            let exact = PrivacyBudget { epsilon, delta }.gaussian_delta_at_mu(mu);
             self.compare_field("all_releases.delta_exact", all.get("delta_exact"), &json!(exact));
         }
         let releases = all.get("releases").and_then(Value::as_u64).unwrap_or(0);
@@ -332,13 +332,13 @@ impl<'a> StatementChecker<'a> {
 }
 
 /// A line of a list.
-enum LimitPattern {
+enum NotCoveredLinePattern {
     OneOf(Vec<String>),
     /// A line with this start and one of these ends; between them stand names of columns.
     Between(&'static str, [String; 2]),
 }
 
-impl LimitPattern {
+impl NotCoveredLinePattern {
     /// Removes the line from a list. Returns whether it was present.
     fn remove_from(&self, list: &mut Vec<&str>) -> bool {
         let found = list.iter().position(|text| match self {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ReleaseError;
 use super::draw::risk_in_words;
-use super::verify::{VerifiedCertificateText, verify_certificate_text};
+use super::verify::{CheckedCertificateText, verify_certificate_text};
 use dpgp_accounting::{AttackRisk, CertifiedMechanism};
 use dpgp_number::text::{format_exact, format_four_digits_trimmed};
 
@@ -72,7 +72,7 @@ impl CertificateSummary {
     ///
     /// # Errors
     /// [`ReleaseError::AlteredRelease`] with the checks that fail.
-    pub fn ensure_holds(path: &Path, text: &str) -> Result<(), ReleaseError> {
+    pub fn ensure_certificate_holds(path: &Path, text: &str) -> Result<(), ReleaseError> {
         let Self { guarantee, said, .. } = Self::parse(path, text, None)?;
         match guarantee {
             Some(_) => Ok(()),
@@ -86,7 +86,7 @@ impl CertificateSummary {
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if the text is not a certificate.
     pub fn parse(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
-        let VerifiedCertificateText { certificate, mu, checks } = verify_certificate_text(path, text, predictions)?;
+        let CheckedCertificateText { certificate, mu, checks } = verify_certificate_text(path, text, predictions)?;
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
         let counts = matches!(certificate.mechanism, CertifiedMechanism::Histogram(_));
         let target =
@@ -106,7 +106,7 @@ impl CertificateSummary {
             None => risk_in_words(&certificate, mu).into_iter().collect(),
         };
         // A reader of one file sees what the rows have spent in all.
-        if let (Some(first), Some(all)) = (said.first_mut(), describe_all_releases(&whole, mu)) {
+        if let (Some(first), Some(all)) = (said.first_mut(), describe_total_privacy_loss(&whole, mu)) {
             first.push_str(&format!(" {all}"));
         }
         let guarantee_of = if joint.is_some() { "Guarantee of this answer alone" } else { "Guarantee" };
@@ -147,7 +147,7 @@ pub(super) fn describe_joint_guarantee(joint: &Value) -> Option<String> {
 
 /// States what all releases from the same rows have spent so far, if there are others than those charged with this one, whose mu is
 /// `own_mu`. Says nothing where the ledger does not count all of them.
-pub(super) fn describe_all_releases(whole: &Value, own_mu: f64) -> Option<String> {
+pub(super) fn describe_total_privacy_loss(whole: &Value, own_mu: f64) -> Option<String> {
     let all =
         ["/all_releases", "/guarantee/all_releases"].iter().find_map(|place| whole.pointer(place)?.as_object())?;
     let number = |name: &str| all.get(name).and_then(Value::as_f64);
@@ -156,7 +156,7 @@ pub(super) fn describe_all_releases(whole: &Value, own_mu: f64) -> Option<String
     if mu <= charged * (1.0 + MU_ROUNDING) || all.get("not_counted").is_some_and(|open| !open.is_null()) {
         return None;
     }
-    let share = AttackRisk::of_gaussian(mu).right_guesses_percent();
+    let share = AttackRisk::of_gaussian(mu).max_right_guess_percent();
     Some(format!(
         "From all {releases} releases of these rows, it is at most {share:.1} % for data sets that are neighbours for each of them: epsilon = \
          {epsilon:.4} at delta = {}.",

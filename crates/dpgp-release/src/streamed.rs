@@ -4,23 +4,23 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::counts::CountsSumsModel;
+use super::counts::HistogramSumsModel;
 use super::draw::UnchargedRelease;
 use super::exceptions::check_magnitudes;
 use super::exceptions::public_row_count;
 use super::moments::MomentsSumsModel;
 use super::subject::{ReleaseSpec, refuse_replaced_epsilon};
 use super::sum_rows::{IdentifiedSums, RowSource, sum_row_files};
-use super::sums_model::HolderDescription;
+use super::sums_model::DataHolderDescription;
 use super::sums_model::ReleasedSums;
 use super::sums_model::{SumsModel, SumsOf};
 use super::surface_sums::ClassSumsModel;
-use super::surface_sums::SurfaceSumsModel;
+use super::surface_sums::SparseGpSumsModel;
 use super::{ReleaseError, add_sums};
-use dpgp_data::{DataKey, Fingerprint, RowSetDigest};
+use dpgp_data::{HmacKey, RowSetDigest, RowsFingerprint};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
-use dpgp_run::{Pool, Shard};
+use dpgp_run::{Shard, WorkerPool};
 use dpgp_spec::TextDigest;
 use dpgp_stream::{RowSummand, StoredPartialSums};
 use dpgp_task::{CellSetting, DirichletModel, Experiment, row_draw_refusal_reason};
@@ -29,13 +29,13 @@ use dpgp_task::{CellSetting, DirichletModel, Experiment, row_draw_refusal_reason
 #[derive(Debug, Clone)]
 pub enum AnyPlannedSumsRelease<'a> {
     /// Covariances with inducing inputs, times the target and squared.
-    Surface(PlannedSumsRelease<'a, SurfaceSumsModel>),
+    Surface(PlannedSumsRelease<'a, SparseGpSumsModel>),
     /// Rows and their targets in the cells of a box, for Fourier moments.
     Moments(PlannedSumsRelease<'a, MomentsSumsModel>),
     /// The same over the rows of each class.
     Classes(PlannedSumsRelease<'a, ClassSumsModel>),
     /// Records in each bin.
-    Counts(PlannedSumsRelease<'a, CountsSumsModel>),
+    Counts(PlannedSumsRelease<'a, HistogramSumsModel>),
 }
 
 /// One cell of a spec and the model whose sums it releases.
@@ -78,7 +78,7 @@ impl<'a> AnyPlannedSumsRelease<'a> {
 
     fn from_setting(experiment: &'a Experiment, setting: &'a CellSetting) -> Result<Self, ReleaseError> {
         let name = &experiment.name;
-        if let Some(model) = SurfaceSumsModel::from_setting(setting) {
+        if let Some(model) = SparseGpSumsModel::from_setting(setting) {
             return Ok(Self::Surface(PlannedSumsRelease { experiment, setting, model }));
         }
         if let Some(model) = MomentsSumsModel::from_setting(setting) {
@@ -90,7 +90,7 @@ impl<'a> AnyPlannedSumsRelease<'a> {
                 None => Err(ReleaseError::WeightedSums(name.clone())),
             };
         }
-        match CountsSumsModel::from_setting(setting) {
+        match HistogramSumsModel::from_setting(setting) {
             Some(model) => Ok(Self::Counts(PlannedSumsRelease { experiment, setting, model })),
             None => Err(ReleaseError::NoSums(name.clone())),
         }
@@ -116,12 +116,12 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
         &self,
         files: &[PathBuf],
         shard: Option<Shard>,
-        pool: &Pool,
-        key: Option<&DataKey>,
+        pool: &WorkerPool,
+        key: Option<&HmacKey>,
     ) -> Result<ExactSums<M>, ReleaseError> {
         let source = RowSource { files, shard, data: &self.setting.data, key };
         let total = self.build_exact_sums(sum_row_files(&source, self.model.summand(), pool)?);
-        if shard.is_none() && public_row_count(self.setting, total.rows()) == Some(0) {
+        if shard.is_none() && public_row_count(self.setting, total.read_row_count()) == Some(0) {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
         }
         Ok(total)
@@ -131,7 +131,7 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
     ///
     /// # Errors
     /// [`ReleaseError`] if a file holds no such sums, or they do not cover all rows.
-    pub fn add_shard_files(&self, parts: &[PathBuf]) -> Result<ExactSums<M>, ReleaseError> {
+    pub fn combine_shard_sums(&self, parts: &[PathBuf]) -> Result<ExactSums<M>, ReleaseError> {
         Ok(self.build_exact_sums(add_sums::add_shard_sums(
             parts,
             &self.settings_identity(),
@@ -150,11 +150,11 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
         privacy: &'t PrivacySetting,
         allow_caveats: bool,
     ) -> Result<UnchargedRelease<'t, ReleasedSums>, ReleaseError> {
-        let rows = public_row_count(self.setting, total.rows());
+        let rows = public_row_count(self.setting, total.read_row_count());
         if rows == Some(0) {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }
-        self.uncharged_release(&total.record.part.sums, privacy)?.refuse_exceptions(rows, allow_caveats)
+        self.uncharged_release(&total.record.part.sums, privacy)?.refuse_exceptions_or_large_delta(rows, allow_caveats)
     }
 
     /// The same for sums of rows in memory, whatever its exceptions.
@@ -186,7 +186,7 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
     }
 
     /// A description of the sums, for everybody and for the holder of the rows.
-    pub fn describe_sums(&self, total: &ExactSums<M>) -> HolderDescription {
+    pub fn describe_sums(&self, total: &ExactSums<M>) -> DataHolderDescription {
         self.model.describe_sums(&total.record.part.sums)
     }
 
@@ -279,12 +279,12 @@ impl<M: SumsModel> ExactSums<M> {
     }
 
     /// The identity of their rows for ledgers. None for sums that were made without a key.
-    pub fn fingerprint(&self) -> Option<&Fingerprint> {
+    pub fn fingerprint(&self) -> Option<&RowsFingerprint> {
         self.record.identity.as_ref()
     }
 
     /// The number of rows that were read, including those that a filter drops.
-    pub fn rows(&self) -> u64 {
+    pub fn read_row_count(&self) -> u64 {
         self.record.files.iter().map(|file| file.rows).sum()
     }
 }
@@ -419,7 +419,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
             let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&spec).unwrap() else {
                 panic!("these are counts");
             };
-            assert_eq!(streamed.model().protects_rows(), protects);
+            assert_eq!(streamed.model().protects_whole_rows(), protects);
         }
     }
 }

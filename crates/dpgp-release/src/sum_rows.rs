@@ -15,8 +15,8 @@ use super::ReleaseError;
 use dpgp_data::rows::{
     CompleteFlagRows, FileState, KeptFlagRows, RowFile, RowFilesReader, RowStream, find_row_files, is_cloud_address,
 };
-use dpgp_data::{Comparison, DataError, DataKey, Fingerprint, KeptRows, PersonId, PersonRowSampler};
-use dpgp_run::{Pool, RunError, Shard, temporary_key};
+use dpgp_data::{Comparison, DataError, HmacKey, KeptRows, PersonId, PersonRowSampler, RowsFingerprint};
+use dpgp_run::{RunError, Shard, WorkerPool, temporary_key};
 use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
 use dpgp_stream::{BLOCK, PartialSums, RowFileSummary, RowSummand, sum_blocks};
 
@@ -28,13 +28,13 @@ pub(super) struct RowSource<'a> {
     pub shard: Option<Shard>,
     pub data: &'a DataSetting,
     /// The key that identifies rows for ledgers, if there is one.
-    pub key: Option<&'a DataKey>,
+    pub key: Option<&'a HmacKey>,
 }
 
 /// Sums of rows from files, with the fingerprint of these rows.
 pub(super) struct IdentifiedSums<S> {
     pub files: Vec<RowFileSummary>,
-    pub identity: Option<Fingerprint>,
+    pub identity: Option<RowsFingerprint>,
     pub part: PartialSums<S>,
     /// Files of sums without a checksum.
     pub unchecked: Vec<PathBuf>,
@@ -48,7 +48,7 @@ pub(super) struct IdentifiedSums<S> {
 pub(super) fn sum_row_files<T: RowSummand>(
     source: &RowSource<'_>,
     summand: &T,
-    pool: &Pool,
+    pool: &WorkerPool,
 ) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
     sum_chosen_rows(source, summand, pool).map_err(|error| match error {
         // Whole records are private here, so that the error may suggest to drop rows.
@@ -60,7 +60,7 @@ pub(super) fn sum_row_files<T: RowSummand>(
 fn sum_chosen_rows<T: RowSummand>(
     source: &RowSource<'_>,
     summand: &T,
-    pool: &Pool,
+    pool: &WorkerPool,
 ) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
     // No file is read twice.
     let found = find_row_files(Path::new(""), source.files)?;
@@ -87,7 +87,7 @@ fn sum_chosen_rows<T: RowSummand>(
     let expected = counted.as_ref().map(|_| (blocks.end - blocks.start) * BLOCK as u64);
 
     // Second pass: sums of all rows, of those without missing cells, or of those chosen in the first pass.
-    let mut files = files.with_progress_bar(pool.row_meter("summing", expected))?;
+    let mut files = files.with_progress_bar(pool.row_progress_bar("summing", expected))?;
     let part = match &used {
         None if source.data.drops_missing() => {
             skip_and_sum_blocks(&mut CompleteFlagRows::new(&mut files), blocks, summand, pool)
@@ -102,7 +102,7 @@ fn sum_chosen_rows<T: RowSummand>(
 
     // The identity of the rows. Several shards check for equal files when their sums are added.
     let rows = counted.unwrap_or_else(|| files.rows_per_file().to_vec());
-    let (files, identity) = (file_records(&found, &rows)?, files.into_fingerprint());
+    let (files, identity) = (row_file_summaries(&found, &rows)?, files.into_fingerprint());
     if source.shard.is_none() {
         refuse_equal_files(&files, identity.as_ref())?;
     }
@@ -116,7 +116,7 @@ fn skip_and_sum_blocks<T: RowSummand>(
     rows: &mut dyn RowStream,
     blocks: Range<u64>,
     summand: &T,
-    pool: &Pool,
+    pool: &WorkerPool,
 ) -> Result<PartialSums<T::Sum>, DataError> {
     rows.skip(blocks.start * BLOCK as u64)?;
     sum_blocks(rows, blocks, summand, pool.threads())
@@ -137,8 +137,11 @@ fn refuse_repeated_paths(files: &[RowFile]) -> Result<(), ReleaseError> {
 }
 
 /// Refuses two files with the same rows.
-pub(super) fn refuse_equal_files(files: &[RowFileSummary], identity: Option<&Fingerprint>) -> Result<(), ReleaseError> {
-    match identity.and_then(Fingerprint::find_repeated_files) {
+pub(super) fn refuse_equal_files(
+    files: &[RowFileSummary],
+    identity: Option<&RowsFingerprint>,
+) -> Result<(), ReleaseError> {
+    match identity.and_then(RowsFingerprint::find_repeated_files) {
         Some((first, second)) => Err(ReleaseError::same_rows(&files[first].name, &files[second].name)),
         None => Ok(()),
     }
@@ -151,7 +154,7 @@ pub(super) fn columns_to_read(data: &DataSetting) -> Vec<String> {
     record.chain(filters).map(str::to_owned).collect()
 }
 
-fn file_records(files: &[RowFile], rows: &[u64]) -> Result<Vec<RowFileSummary>, ReleaseError> {
+fn row_file_summaries(files: &[RowFile], rows: &[u64]) -> Result<Vec<RowFileSummary>, ReleaseError> {
     let mut records = Vec::with_capacity(files.len());
     for (file, &rows) in files.iter().zip(rows) {
         let bytes = FileState::read(&file.path)?.bytes;
@@ -171,14 +174,14 @@ fn file_records(files: &[RowFile], rows: &[u64]) -> Result<Vec<RowFileSummary>, 
 pub(super) fn choose_rows_per_person(
     files: &[RowFile],
     data: &DataSetting,
-    pool: &Pool,
+    pool: &WorkerPool,
 ) -> Result<Option<ChosenRows>, ReleaseError> {
     let Some(limit) = data.person_limit() else { return Ok(None) };
     let names = columns_to_read(data);
     let rows =
         RowFilesReader::open_with_persons(files, &data.source.text_layout(), &names, limit.column, data.cell_rules())?;
-    let mut rows = rows.with_progress_bar(pool.row_meter("choosing", None))?;
-    let before = read_file_versions(files)?;
+    let mut rows = rows.with_progress_bar(pool.row_progress_bar("choosing", None))?;
+    let before = read_file_states(files)?;
     let mut offered = PersonRowChooser::new(data, limit.rows);
     let mut block = RowsInMemory::new(names.len());
     while rows.read_with_persons(&mut block.columns, &mut block.persons, BLOCK)? > 0 {
@@ -202,13 +205,13 @@ impl ChosenRows {
     /// # Errors
     /// [`ReleaseError::FileChanged`], [`ReleaseError::Io`].
     pub fn ensure_unchanged(&self, files: &[RowFile]) -> Result<(), ReleaseError> {
-        let after = read_file_versions(files)?;
+        let after = read_file_states(files)?;
         let changed = self.before.iter().zip(&after).position(|(before, after)| before != after);
         changed.map_or(Ok(()), |place| Err(ReleaseError::FileChanged(files[place].path.clone())))
     }
 }
 
-fn read_file_versions(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
+fn read_file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
     let mut states = Vec::with_capacity(files.len());
     for file in files {
         states.push(FileState::read(&file.path)?);
@@ -257,7 +260,7 @@ impl RowsInMemory {
     }
 
     /// The number of rows.
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
 
@@ -269,20 +272,20 @@ impl RowsInMemory {
     /// The rows of the same person as a row. Without `data.person`, only that row.
     pub fn rows_of_same_person(&self, row: usize) -> Vec<usize> {
         match self.persons.get(row) {
-            Some(Some(person)) => (0..self.rows()).filter(|other| self.persons[*other] == Some(*person)).collect(),
+            Some(Some(person)) => (0..self.row_count()).filter(|other| self.persons[*other] == Some(*person)).collect(),
             Some(None) | None => vec![row],
         }
     }
 
     /// The columns to sum. With `data.person` or missing cells, a last column marks the rows that count.
-    pub fn columns_with_marks(&self, data: &DataSetting) -> Vec<Vec<f64>> {
+    pub fn columns_with_row_indicators(&self, data: &DataSetting) -> Vec<Vec<f64>> {
         let mut columns = self.columns.clone();
         if let Some(limit) = data.person_limit() {
             let mut offered = PersonRowChooser::new(data, limit.rows);
             offered.choose_from_block(self);
-            columns.push(offered.chosen.into_kept_rows().row_indicators(0, self.rows()).collect());
+            columns.push(offered.chosen.into_kept_rows().row_indicators(0, self.row_count()).collect());
         } else if data.drops_missing() {
-            let rows = (0..self.rows()).map(|row| self.record(row));
+            let rows = (0..self.row_count()).map(|row| self.record(row));
             columns.push(rows.map(|row| f64::from(u8::from(!lacks_cell(&row)))).collect());
         }
         columns
@@ -368,7 +371,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         let folder = tempfile::tempdir().unwrap();
         let files = [RowFile::from_path(&folder.path().join("rows.csv"))];
         std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n").unwrap();
-        let (data, pool) = (&spec.cells[0].setting().data, Pool::new(1).unwrap());
+        let (data, pool) = (&spec.cells[0].setting().data, WorkerPool::new(1).unwrap());
         let used = choose_rows_per_person(&files, data, &pool).unwrap().unwrap();
         assert_eq!((used.kept.row_count(), used.kept.contains(2)), (2, true));
         used.ensure_unchanged(&files).unwrap();
@@ -387,8 +390,8 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, format!("x,n\n{}", "1,1\n,1\n3,1\n".repeat(BLOCK))).unwrap();
         let held = read_all_rows(&[path], data).unwrap();
-        assert_eq!((held.rows(), held.record(2)), (3 * BLOCK, vec![3.0, 1.0]));
-        let marks = held.columns_with_marks(data).pop().unwrap();
+        assert_eq!((held.row_count(), held.record(2)), (3 * BLOCK, vec![3.0, 1.0]));
+        let marks = held.columns_with_row_indicators(data).pop().unwrap();
         assert_eq!(marks[..6], [1.0, 0.0, 1.0, 1.0, 0.0, 1.0]);
     }
 
@@ -400,6 +403,6 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, format!("x,n,id\n{}", "1,1,a\n2,1,b\n".repeat(BLOCK))).unwrap();
         let held = read_all_rows(&[path], &spec.cells[0].setting().data).unwrap();
-        assert_eq!((held.rows(), held.rows_of_same_person(3).len()), (2 * BLOCK, BLOCK));
+        assert_eq!((held.row_count(), held.rows_of_same_person(3).len()), (2 * BLOCK, BLOCK));
     }
 }

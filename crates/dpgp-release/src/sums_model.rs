@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::certificate_file::sums_guarantee_limits;
 use super::certificate_json::with_digest;
 use super::draw::ReleaseGuarantee;
-use super::new_file::SignedFile;
+use super::new_file::OptionallySignedFile;
 use super::{DrawnRelease, ReleaseError, SigningKey};
 use dpgp_gp::variational::{IntegerSumUnits, NoisySufficientStatistics, SufficientStatistics};
 use dpgp_mechanisms::PrivacySetting;
@@ -51,7 +51,7 @@ pub trait SumsModel: Clone {
 
     /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is
     /// protected.
-    fn protects_rows(&self) -> bool {
+    fn protects_whole_rows(&self) -> bool {
         true
     }
 
@@ -59,7 +59,7 @@ pub trait SumsModel: Clone {
     fn settings_of_sums(&self, setting: &CellSetting) -> Value;
 
     /// Describes exact sums to the holder of the rows.
-    fn describe_sums(&self, sums: &SumsOf<Self>) -> HolderDescription;
+    fn describe_sums(&self, sums: &SumsOf<Self>) -> DataHolderDescription;
 
     /// What a release guarantees, and the size of its noise.
     ///
@@ -116,7 +116,7 @@ impl NoisyNumber {
 }
 
 /// A and the lower triangle of B without noise, in the order of [`NoisyNumber::from_sums_json`].
-pub(super) fn exact_sums(sums: &KernelSums, units: IntegerSumUnits) -> Vec<f64> {
+pub(super) fn flatten_exact_sums(sums: &KernelSums, units: IntegerSumUnits) -> Vec<f64> {
     let SufficientStatistics { a, b, .. } = sums.statistics(units);
     let mut numbers = a.as_slice().to_vec();
     for (i, row) in b.row_iter().enumerate() {
@@ -154,13 +154,13 @@ impl DrawnRelease<ReleasedSums> {
         let (mut value, certificate) = (self.value().value.clone(), self.certificate());
         value["guarantee"] = json!({
             "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
-            "delta_exact": certificate.delta_exact, "mu": self.mu(), "risk": self.risk_json(), "noise": self.noise_json(),
+            "delta_exact": certificate.delta_exact, "mu": self.gdp_mu(), "risk": self.risk_json(), "noise": self.noise_json(),
             "certificate": certificate, "warnings": self.warnings(), "program": PROGRAM,
         });
         value["release_id"] = json!(self.release_id());
         value["all_releases"] = json!(self.ledger_account_json());
         value["not_covered"] = json!(sums_guarantee_limits(&certificate.unit, self.account().is_some()));
-        if let Some(joint) = self.joint_json() {
+        if let Some(joint) = self.joint_guarantee_json() {
             value["together"] = joint;
         }
         with_digest(value)
@@ -168,7 +168,7 @@ impl DrawnRelease<ReleasedSums> {
 }
 
 /// Where a release is written, before it is charged: a new file, with its signature if there is a key, or a pipe.
-pub struct NewSumsFile<'k>(SignedFile<'k>);
+pub struct NewSumsFile<'k>(OptionallySignedFile<'k>);
 
 impl<'k> NewSumsFile<'k> {
     /// Checks that the file, and its signature if there is a key, can be written and do not exist yet, so that no
@@ -177,7 +177,7 @@ impl<'k> NewSumsFile<'k> {
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
-        SignedFile::open(path, key).map(Self)
+        OptionallySignedFile::open(path, key).map(Self)
     }
 
     /// Writes the release.
@@ -265,7 +265,7 @@ pub struct PublicFacts {
 
 /// A description that includes facts for the holder of the rows only.
 #[derive(Debug, Clone)]
-pub struct HolderDescription {
+pub struct DataHolderDescription {
     /// Exact numbers that are as private as the rows, for programs.
     pub private: PrivateFacts,
     /// The same for people.
@@ -276,7 +276,7 @@ pub struct HolderDescription {
     pub text: String,
 }
 
-impl HolderDescription {
+impl DataHolderDescription {
     /// The description for everybody.
     pub fn into_public_description(self) -> SumsDescription {
         let Self { public, text, .. } = self;
@@ -284,7 +284,7 @@ impl HolderDescription {
     }
 
     /// The description for the holder.
-    pub fn into_holder_description(self) -> SumsDescription {
+    pub fn into_data_holder_description(self) -> SumsDescription {
         let Self { private, counts, public, text } = self;
         let facts = SumsFacts { private: Some(private), public };
         let text = format!("exact, do not publish: {counts}\n{text}\n");

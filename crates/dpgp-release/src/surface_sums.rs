@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::draw::ReleaseGuarantee;
 use super::sums_model::{
-    HolderDescription, NoisyNumber, PrivateFacts, PublicFacts, SumsModel, exact_sums, list_elements, matrix_rows,
-    sums_json,
+    DataHolderDescription, NoisyNumber, PrivateFacts, PublicFacts, SumsModel, flatten_exact_sums, list_elements,
+    matrix_rows, sums_json,
 };
 use dpgp_gp::variational::{ConditionalFeatures, WeightPosterior};
 use dpgp_mechanisms::{PrivacySetting, SumsSetting};
@@ -15,11 +15,11 @@ use dpgp_task::{CellSetting, DirichletModel, SumsGuarantee, SurfaceModel, TaskEr
 
 /// Model whose released sums are those of a sparse Gaussian process, with the surface that follows from them.
 #[derive(Debug, Clone)]
-pub struct SurfaceSumsModel {
+pub struct SparseGpSumsModel {
     model: SurfaceModel,
 }
 
-impl SurfaceSumsModel {
+impl SparseGpSumsModel {
     /// The model of a cell. `None` if the cell has another task or model.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         Some(Self { model: SurfaceModel::new(setting)? })
@@ -39,7 +39,7 @@ impl SurfaceSumsModel {
     }
 }
 
-impl SumsModel for SurfaceSumsModel {
+impl SumsModel for SparseGpSumsModel {
     type Rows = KernelSummand;
 
     fn summand(&self) -> &KernelSummand {
@@ -53,7 +53,7 @@ impl SumsModel for SurfaceSumsModel {
     }
 
     fn exact_numbers(&self, _: &PrivacySetting, sums: &KernelSums) -> Result<Vec<f64>, TaskError> {
-        Ok(exact_sums(sums, self.summand().units()))
+        Ok(flatten_exact_sums(sums, self.summand().units()))
     }
 
     /// Opposite targets at the same place are the furthest apart; the other ends of the inputs and places without any
@@ -81,9 +81,9 @@ impl SumsModel for SurfaceSumsModel {
         })
     }
 
-    fn describe_sums(&self, sums: &KernelSums) -> HolderDescription {
+    fn describe_sums(&self, sums: &KernelSums) -> DataHolderDescription {
         let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
-        HolderDescription {
+        DataHolderDescription {
             private: PrivateFacts { rows, clipped: Some(clipped), ..PrivateFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
             public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
@@ -151,7 +151,7 @@ impl SumsModel for ClassSumsModel {
     }
 
     fn exact_numbers(&self, _: &PrivacySetting, sums: &ClassSums) -> Result<Vec<f64>, TaskError> {
-        Ok(sums.0.iter().flat_map(|sums| exact_sums(sums, self.rows.units())).collect())
+        Ok(sums.0.iter().flat_map(|sums| flatten_exact_sums(sums, self.rows.units())).collect())
     }
 
     /// Every class, at the same place and at one without any correlation.
@@ -177,11 +177,11 @@ impl SumsModel for ClassSumsModel {
         })
     }
 
-    fn describe_sums(&self, sums: &ClassSums) -> HolderDescription {
+    fn describe_sums(&self, sums: &ClassSums) -> DataHolderDescription {
         let of_class: Vec<u64> = sums.0.iter().map(|sums| sums.rows).collect();
         let (rows, m) = (of_class.iter().sum::<u64>(), self.rows.kernel.inducing_count());
         let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        HolderDescription {
+        DataHolderDescription {
             private: PrivateFacts { rows, classes: Some(of_class), ..PrivateFacts::default() },
             counts: format!("{rows} rows, by class {list}"),
             public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
@@ -239,7 +239,7 @@ task.surface = { inducing = [{ from = 0.0, to = 20.0, points = 3 }], posterior =
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, features = { supremum = [[0.0, 20.0]] }, sensitivity = "exact", split = 0.3 } }
 "#;
 
-    fn with_model(test: fn(&SurfaceSumsModel, &CellSetting)) {
+    fn with_model(test: fn(&SparseGpSumsModel, &CellSetting)) {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("sums", SPEC).unwrap();
         let AnyPlannedSumsRelease::Surface(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()

@@ -37,7 +37,7 @@ impl PlannedJointRelease {
     }
 
     /// Its share of the budget, between 0 and 1.
-    pub fn share(&self) -> f64 {
+    pub fn budget_share(&self) -> f64 {
         self.share
     }
 
@@ -59,7 +59,7 @@ impl JointReleasePlan {
     /// # Errors
     /// [`ReleaseError::NoCell`], [`ReleaseError::NotTogether`] if there are fewer than two answers, if they have one name, different
     /// budgets or different rows, or for weights that name no answer.
-    pub fn split(
+    pub fn split_budget(
         project: &Project,
         specs: Vec<Experiment>,
         changes: &[SpecChange],
@@ -83,18 +83,21 @@ impl JointReleasePlan {
             found.extend(cells.into_iter().map(|cell| (name_planned_release(name, spec, cell, several), spec, cell)));
         }
         let total = require_common_budget(&found)?;
-        let weights = all_weights(&found, weights)?;
+        let weights = release_weights(&found, weights)?;
         let sum: f64 = weights.iter().sum();
         let mut answers = Vec::new();
         for ((name, spec, cell), weight) in found.into_iter().zip(weights) {
             let share = weight / sum;
-            let epsilon = total.share_epsilon(share);
+            let epsilon = total.epsilon_for_mu_squared_share(share);
             if epsilon <= 0.0 {
-                return Err(wrong(format!("{name}: its share is too small for any epsilon at this delta")));
+                return Err(invalid_joint_release_error(format!(
+                    "{name}: its share is too small for any epsilon at this delta"
+                )));
             }
-            let epsilon = round_down(epsilon);
-            let change: SpecChange =
-                format!("{EPSILON}={epsilon:?}").parse().map_err(|error| wrong(format!("{name}: {error}")))?;
+            let epsilon = round_epsilon_down(epsilon);
+            let change: SpecChange = format!("{EPSILON}={epsilon:?}")
+                .parse()
+                .map_err(|error| invalid_joint_release_error(format!("{name}: {error}")))?;
             let experiment = project.change_experiment(spec.clone(), &[&kept[..], &[change]].concat())?;
             let is_same = |other: &Cell| {
                 let pairs = spec.axes.iter().zip(cell.labels().iter().zip(other.labels()));
@@ -105,7 +108,7 @@ impl JointReleasePlan {
                 .iter()
                 .position(|other| is_same(other) && other.setting().privacy.epsilon.get() == epsilon);
             let Some(cell) = place else {
-                return Err(wrong(format!(
+                return Err(invalid_joint_release_error(format!(
                     "{name}: changing privacy.epsilon alone does not set the epsilon of this spec"
                 )));
             };
@@ -115,17 +118,17 @@ impl JointReleasePlan {
     }
 
     /// The budget of all answers together.
-    pub fn total(&self) -> PrivacyBudget {
+    pub fn total_budget(&self) -> PrivacyBudget {
         self.total
     }
 
     /// The answers, in the order of their specs.
-    pub fn answers(&self) -> &[PlannedJointRelease] {
+    pub fn planned_releases(&self) -> &[PlannedJointRelease] {
         &self.answers
     }
 }
 
-fn wrong(problem: String) -> ReleaseError {
+fn invalid_joint_release_error(problem: String) -> ReleaseError {
     ReleaseError::NotTogether(problem)
 }
 
@@ -148,9 +151,11 @@ fn name_planned_release(name: &str, spec: &Experiment, cell: &Cell, several: boo
 
 /// Returns the epsilon and delta that all releases state.
 fn require_common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget, ReleaseError> {
-    let [(first, first_spec, cell), others @ ..] = found else { return Err(wrong("there is no answer".to_owned())) };
+    let [(first, first_spec, cell), others @ ..] = found else {
+        return Err(invalid_joint_release_error("there is no answer".to_owned()));
+    };
     if others.is_empty() {
-        return Err(wrong(format!("{first} is the only answer; omit --together")));
+        return Err(invalid_joint_release_error(format!("{first} is the only answer; omit --together")));
     }
     let stated =
         |privacy: &PrivacySetting| PrivacyBudget { epsilon: privacy.epsilon.get(), delta: privacy.delta.get() };
@@ -158,18 +163,18 @@ fn require_common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<Priva
     for (place, (name, spec, other)) in found.iter().enumerate() {
         let own = stated(&other.setting().privacy);
         if found[..place].iter().any(|(earlier, ..)| earlier == name) {
-            return Err(wrong(format!("two answers have the name {name}")));
+            return Err(invalid_joint_release_error(format!("two answers have the name {name}")));
         }
         if own != total {
             let PrivacyBudget { epsilon, delta } = total;
-            return Err(wrong(format!(
+            return Err(invalid_joint_release_error(format!(
                 "{first} states epsilon = {epsilon} and delta = {delta:e}, but {name} states epsilon = {} and delta = {:e}; \
                  state the budget of all answers in each spec",
                 own.epsilon, own.delta
             )));
         }
         if !has_same_source((first_spec, cell), (spec, other)) {
-            return Err(wrong(format!("{first} and {name} read different files")));
+            return Err(invalid_joint_release_error(format!("{first} and {name} read different files")));
         }
         let [protected, of_other] = [cell, other].map(|cell| describe_protected_change(cell.setting()));
         if protected != of_other {
@@ -180,7 +185,7 @@ fn require_common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<Priva
                 }
                 false => "",
             };
-            return Err(wrong(format!(
+            return Err(invalid_joint_release_error(format!(
                 "{first} protects {protected}, and {name} protects {of_other}, so they have no joint guarantee{hint}"
             )));
         }
@@ -215,12 +220,15 @@ fn has_same_source(one: (&Experiment, &Cell), other: (&Experiment, &Cell)) -> bo
 }
 
 /// The weight of each answer, 1 unless one is named.
-fn all_weights(found: &[(String, &Experiment, &Cell)], named: &[(String, f64)]) -> Result<Vec<f64>, ReleaseError> {
+fn release_weights(found: &[(String, &Experiment, &Cell)], named: &[(String, f64)]) -> Result<Vec<f64>, ReleaseError> {
     let mut weights = vec![1.0; found.len()];
     for (name, weight) in named {
         let Some(place) = found.iter().position(|(answer, ..)| answer == name) else {
             let known: Vec<&str> = found.iter().map(|(answer, ..)| answer.as_str()).collect();
-            return Err(wrong(format!("no answer is called {name:?}; the answers are {}", known.join(", "))));
+            return Err(invalid_joint_release_error(format!(
+                "no answer is called {name:?}; the answers are {}",
+                known.join(", ")
+            )));
         };
         weights[place] = *weight;
     }
@@ -228,7 +236,7 @@ fn all_weights(found: &[(String, &Experiment, &Cell)], named: &[(String, f64)]) 
 }
 
 /// Rounds epsilon down to five digits, towards more noise.
-fn round_down(epsilon: f64) -> f64 {
+fn round_epsilon_down(epsilon: f64) -> f64 {
     let scale = 10_f64.powf(4.0 - epsilon.log10().floor());
     (epsilon * scale).floor() / scale
 }

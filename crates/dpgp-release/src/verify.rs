@@ -6,13 +6,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::certificate_json::parse_unique_keys;
-use super::combinations_file::CombinationsFile;
+use super::combinations_file::TargetCombinationsFile;
 use super::new_file::signature_path;
 use super::stated::{StatementChecker, StatementChecks};
-use super::statement::{describe_all_releases, describe_joint_guarantee};
+use super::statement::{describe_joint_guarantee, describe_total_privacy_loss};
 use super::{AllowedSigners, ReleaseError};
 use dpgp_accounting::{Certificate, gaussian_delta};
-use dpgp_data::{Digest, Progress, compute_stamp_with_progress, read_limited_text};
+use dpgp_data::{Digest, Progress, compute_checksum_with_progress, read_limited_text};
 use dpgp_noise::RoundedNoise;
 
 /// The relative tolerance for numbers of a certificate, which were computed from calibrations in doubles.
@@ -32,7 +32,7 @@ struct ParsedCertificate {
 
 /// The checks of a published release.
 #[derive(Debug, Clone, PartialEq)]
-pub struct VerifiedRelease {
+pub struct ReleaseVerification {
     /// The claim.
     pub guarantee: String,
     /// The guarantee of all answers of its charge together, if there are several.
@@ -42,7 +42,7 @@ pub struct VerifiedRelease {
     /// The program that made it.
     pub program: Option<String>,
     /// The checks, in order.
-    pub checks: Vec<VerifiedFact>,
+    pub checks: Vec<CheckedFact>,
     /// Missing fields, which could not be checked. Earlier versions wrote fewer fields.
     pub skipped: Vec<String>,
     /// Whether a signature was checked.
@@ -53,20 +53,20 @@ pub struct VerifiedRelease {
 
 /// One check.
 #[derive(Debug, Clone, PartialEq)]
-pub struct VerifiedFact {
+pub struct CheckedFact {
     /// The statement.
     pub fact: String,
     /// Whether it holds.
     pub holds: bool,
 }
 
-impl VerifiedFact {
+impl CheckedFact {
     pub(super) fn new(fact: String, holds: bool) -> Self {
         Self { fact, holds }
     }
 }
 
-impl VerifiedRelease {
+impl ReleaseVerification {
     /// Whether all checks hold.
     pub fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.holds)
@@ -82,30 +82,30 @@ impl VerifiedRelease {
 ///
 /// # Errors
 /// [`ReleaseError::Io`], or [`ReleaseError::NoCertificate`] for a file that holds none; [`ReleaseError::CannotVerify`].
-pub fn verify(
+pub fn verify_release(
     path: &Path,
     predictions: Option<&Path>,
     signers: Option<&AllowedSigners>,
     progress: &dyn Progress,
-) -> Result<VerifiedRelease, ReleaseError> {
+) -> Result<ReleaseVerification, ReleaseError> {
     let text = read_limited_text(path).map_err(ReleaseError::io(path))?;
-    let combinations = CombinationsFile::parse(path, &text)?;
+    let combinations = TargetCombinationsFile::parse(path, &text)?;
     let within = combinations.as_ref().map(|file| file.certificate().to_string());
     let PublishedFile { whole, published } = parse_published_file(path, within.as_deref().unwrap_or(&text))?;
     let mut checks = Vec::new();
     if let Some(signers) = signers {
         // The signature of the text that was read, not of a second read.
         let found = signers.check(&text, &signature_path(path)).map_err(ReleaseError::CannotVerify)?;
-        checks.push(VerifiedFact::new(format!("the signature: {}", found.said), found.good));
+        checks.push(CheckedFact::new(format!("the signature: {}", found.said), found.good));
     }
     if let Some(file) = &combinations {
-        let digest = Some(Digest::of_bytes(file.predictions().as_bytes()).to_string());
+        let digest = Some(Digest::of_bytes(file.certified_predictions_text().as_bytes()).to_string());
         checks.push(digest_fact("the combinations", file.has_matching_digest()));
         checks.push(digest_fact("the predictions", published.predictions_sha256 == digest));
     }
     match (published.predictions_sha256.as_ref().filter(|_| combinations.is_none()), predictions) {
         (Some(claimed), Some(file)) => {
-            let found = compute_stamp_with_progress(file, progress).map_err(ReleaseError::io(file))?;
+            let found = compute_checksum_with_progress(file, progress).map_err(ReleaseError::io(file))?;
             let holds = found.digest.to_string() == *claimed;
             checks.push(digest_fact(&file.display().to_string(), holds));
         }
@@ -122,8 +122,8 @@ pub fn verify(
     let ParsedCertificate { certificate, program, noise, .. } = published;
     let unchecked = Some(signature_path(path)).filter(|file| signers.is_none() && file.exists());
     let together = whole.get("together").and_then(describe_joint_guarantee);
-    let all_releases = describe_all_releases(&whole, noise.mu());
-    Ok(VerifiedRelease {
+    let all_releases = describe_total_privacy_loss(&whole, noise.mu());
+    Ok(ReleaseVerification {
         guarantee: certificate.to_string(),
         together,
         all_releases,
@@ -136,13 +136,13 @@ pub fn verify(
 }
 
 /// A certificate and the results of its checks, some of which may fail.
-pub(super) struct VerifiedCertificateText {
+pub(super) struct CheckedCertificateText {
     /// The certificate.
     pub certificate: Certificate,
     /// The sensitivity over the standard deviation of its noise.
     pub mu: f64,
     /// The checks.
-    pub checks: Vec<VerifiedFact>,
+    pub checks: Vec<CheckedFact>,
 }
 
 /// Checks the text of a certificate about the very text of the predictions; without them, of a file that carries its
@@ -154,7 +154,7 @@ pub(super) fn verify_certificate_text(
     path: &Path,
     text: &str,
     predictions: Option<&str>,
-) -> Result<VerifiedCertificateText, ReleaseError> {
+) -> Result<CheckedCertificateText, ReleaseError> {
     let PublishedFile { whole, published } = parse_published_file(path, text)?;
     let mut checks = Vec::new();
     if let Some(csv) = predictions {
@@ -164,7 +164,7 @@ pub(super) fn verify_certificate_text(
     }
     checks.extend(check_certificate_numbers(&published));
     checks.extend(StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu()).checks);
-    Ok(VerifiedCertificateText { certificate: published.certificate, mu: published.noise.mu(), checks })
+    Ok(CheckedCertificateText { certificate: published.certificate, mu: published.noise.mu(), checks })
 }
 
 /// A file that was published, and the certificate in it.
@@ -188,9 +188,9 @@ fn parse_published_file(path: &Path, text: &str) -> Result<PublishedFile, Releas
 }
 
 /// Says whether the digest in a certificate matches a file.
-fn digest_fact(file: &str, holds: bool) -> VerifiedFact {
+fn digest_fact(file: &str, holds: bool) -> CheckedFact {
     let verb = if holds { "matches" } else { "does not match" };
-    VerifiedFact::new(format!("the digest {verb} {file}"), holds)
+    CheckedFact::new(format!("the digest {verb} {file}"), holds)
 }
 
 fn no_certificate_error(path: &Path, cause: &str) -> ReleaseError {
@@ -198,15 +198,15 @@ fn no_certificate_error(path: &Path, cause: &str) -> ReleaseError {
 }
 
 /// Recomputes mu and the exact delta from the certificate and checks what it claims. Needs no other file.
-fn check_certificate_numbers(published: &ParsedCertificate) -> Vec<VerifiedFact> {
+fn check_certificate_numbers(published: &ParsedCertificate) -> Vec<CheckedFact> {
     let ParsedCertificate { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;
     let sound = noise.is_valid_for_release() && is_close(*mu, noise.mu());
     let is = if sound { "is" } else { "is not" };
     let fact = format!("mu = {mu:?} {is} the sensitivity {sensitivity:?} divided by the noise {sd:?}");
-    let mut checks = vec![VerifiedFact::new(fact, sound)];
+    let mut checks = vec![CheckedFact::new(fact, sound)];
     let Some(claimed) = certificate.guarantee else {
-        checks.push(VerifiedFact::new("no guarantee is claimed".to_owned(), false));
+        checks.push(CheckedFact::new("no guarantee is claimed".to_owned(), false));
         return checks;
     };
     let exact = gaussian_delta(1.0 / noise.mu(), claimed.epsilon);
@@ -219,12 +219,12 @@ fn check_certificate_numbers(published: &ParsedCertificate) -> Vec<VerifiedFact>
         (false, None) => "which the file does not state".to_owned(),
     };
     let fact = format!("the exact delta at epsilon = {:?} is {exact:e}, {beside}", claimed.epsilon);
-    checks.push(VerifiedFact::new(fact, stated));
+    checks.push(CheckedFact::new(fact, stated));
     let within = exact <= claimed.delta * (1.0 + PRECISION);
     let is = if within { "is at most" } else { "exceeds" };
-    checks.push(VerifiedFact::new(format!("it {is} the claimed delta, {:?}", claimed.delta), within));
+    checks.push(CheckedFact::new(format!("it {is} the claimed delta, {:?}", claimed.delta), within));
     let exceptions = certificate.caveats.iter();
-    checks.extend(exceptions.map(|one| VerifiedFact::new(format!("the guarantee has an exception: {one}"), false)));
+    checks.extend(exceptions.map(|one| CheckedFact::new(format!("the guarantee has an exception: {one}"), false)));
     checks
 }
 
@@ -246,9 +246,9 @@ mod tests {
     }
 
     /// A certificate of predictions that is about no file, with these checks.
-    fn of_checks(holds: &[bool]) -> VerifiedRelease {
-        let checks = holds.iter().map(|holds| VerifiedFact::new(String::new(), *holds)).collect();
-        VerifiedRelease {
+    fn of_checks(holds: &[bool]) -> ReleaseVerification {
+        let checks = holds.iter().map(|holds| CheckedFact::new(String::new(), *holds)).collect();
+        ReleaseVerification {
             guarantee: String::new(),
             together: None,
             all_releases: None,

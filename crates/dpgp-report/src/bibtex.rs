@@ -189,7 +189,7 @@ fn source_name(source: &SourceSetting) -> String {
         SourceSetting::Trips(trips) => trips.dataset.clone(),
         SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => "the user's own rows".to_owned(),
         SourceSetting::Inline(_) => "points in the spec".to_owned(),
-        SourceSetting::Synthetic(_) => "simulated, anew in each replicate".to_owned(),
+        SourceSetting::Synthetic(_) => "simulated anew in each replicate".to_owned(),
     }
 }
 

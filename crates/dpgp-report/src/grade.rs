@@ -9,10 +9,10 @@ use thiserror::Error;
 
 use crate::results::{ClaimOutcomeCounts, CommittedResults, VerdictCounts};
 use crate::table::PredictiveInterval;
-use crate::table::claims::{ClaimOutcome, ClaimRow, check};
+use crate::table::claims::{ClaimOutcome, ClaimRow, check_claim};
 use crate::table::verdict::{ComparisonConditions, NumberVerdict, verdict_from_interval};
 use dpgp_accounting::Certificate;
-use dpgp_data::csv_cell;
+use dpgp_data::escape_csv_formula;
 use dpgp_data::suggest::closest;
 use dpgp_spec::{Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, ReferenceValue, SpreadKind, TaskSection, ValueOwner};
 use dpgp_task::{Experiment, MetricSummary};
@@ -76,7 +76,7 @@ pub enum GradeError {
         high: f64,
     },
     /// Two rows for one number.
-    #[error("line {line} has the same cell and metric as an earlier row{}", without_columns_hint(without))]
+    #[error("line {line} has the same cell and metric as an earlier row{}", missing_columns_hint(without))]
     Twice {
         /// The line of the second.
         line: u64,
@@ -129,7 +129,7 @@ pub enum GradeError {
 }
 
 /// Names the missing columns that make rows look alike.
-fn without_columns_hint(without: &[String]) -> String {
+fn missing_columns_hint(without: &[String]) -> String {
     match without {
         [] => String::new(),
         names => format!("; it has no column {}, so all its rows are given the same label there", names.join(", ")),
@@ -192,7 +192,7 @@ pub(super) struct SubmittedTable {
     /// The single values of those that are given by replicates.
     pub replicates: BTreeMap<(usize, String), Vec<f64>>,
     /// Numbers of no cell, such as those of another method: their labels and metric, and their values.
-    pub others: BTreeMap<(Vec<String>, String), Vec<OtherValue>>,
+    pub others: BTreeMap<(Vec<String>, String), Vec<AddedMethodValue>>,
     /// Rows that match no cell of the experiment.
     pub unknown: usize,
     /// The first of them: its line, and its first unknown label.
@@ -207,7 +207,7 @@ impl SubmittedTable {
     /// # Errors
     /// [`GradeError`], also if no row matches a cell.
     pub fn read(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
-        let table = Self::read_any(text, experiment)?;
+        let table = Self::read_allowing_no_match(text, experiment)?;
         if table.numbers.is_empty() {
             return Err(GradeError::NoCell { rows: table.unknown, experiment: experiment.name.clone() });
         }
@@ -215,7 +215,7 @@ impl SubmittedTable {
     }
 
     /// Reads a table, and accepts one in which no row matches a cell: all rows may be of other methods.
-    fn read_any(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
+    fn read_allowing_no_match(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
         let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
         let columns = TableHeadings { headings: reader.headers()?.clone() };
         let axes = columns.axis_columns(experiment)?;
@@ -238,9 +238,9 @@ impl SubmittedTable {
                 let label = |at: &Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default().trim().to_owned();
                 let labels = axes.iter().map(label).collect();
                 let fold = columns.field(&record, "fold");
-                let value = row.number("value")?.map(|value| OtherValue { value, fold: fold.to_owned() });
+                let value = row.number("value")?.map(|value| AddedMethodValue { value, fold: fold.to_owned() });
                 table.others.entry((labels, metric)).or_default().extend(value);
-                let found = || unknown_label(experiment, &axes, &record);
+                let found = || describe_unknown_label(experiment, &axes, &record);
                 table.first_unknown.get_or_insert_with(|| format!("line {line}{}", found()));
                 continue;
             };
@@ -266,14 +266,14 @@ impl SubmittedTable {
 
 /// One of the numbers of a method that an experiment does not have.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct OtherValue {
+pub(super) struct AddedMethodValue {
     value: f64,
     /// The fold whose test points it is about. Empty if the table has no column `fold`.
     fold: String,
 }
 
 /// Averages over the rows of each fold: they share test points, so they are not independent.
-fn average_by_fold(values: &[OtherValue]) -> Vec<f64> {
+fn average_by_fold(values: &[AddedMethodValue]) -> Vec<f64> {
     if values.iter().any(|one| one.fold.is_empty()) {
         return values.iter().map(|one| one.value).collect();
     }
@@ -284,7 +284,7 @@ fn average_by_fold(values: &[OtherValue]) -> Vec<f64> {
 
 /// A method that an experiment does not have, with its number of one metric.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OtherMethod {
+pub struct AddedMethod {
     /// Its label on each axis.
     pub labels: Vec<String>,
     /// The mean of its numbers.
@@ -293,32 +293,32 @@ pub struct OtherMethod {
     pub standard_error: f64,
 }
 
-/// Reads the methods of a table that are none of an experiment, with their numbers of one metric. The table is as for [`grade`]; several
+/// Reads the methods of a table that are none of an experiment, with their numbers of one metric. The table is as for [`grade_table`]; several
 /// rows of a method are repetitions. With a column `fold`, the rows of each fold are averaged first.
 ///
 /// # Errors
 /// [`GradeError`], also if there are none.
-pub fn read_other_methods(text: &str, experiment: &Experiment, metric: &str) -> Result<Vec<OtherMethod>, GradeError> {
-    let table = SubmittedTable::read_any(text, experiment)?;
-    let mut by_labels: BTreeMap<Vec<String>, Vec<OtherValue>> = BTreeMap::new();
+pub fn read_added_methods(text: &str, experiment: &Experiment, metric: &str) -> Result<Vec<AddedMethod>, GradeError> {
+    let table = SubmittedTable::read_allowing_no_match(text, experiment)?;
+    let mut by_labels: BTreeMap<Vec<String>, Vec<AddedMethodValue>> = BTreeMap::new();
     for ((labels, of), values) in table.others {
         if of == metric && !values.is_empty() {
             // A number may be written in another way, as 1 and 1.0.
             let own = |(label, axis): (String, &Axis)| {
-                axis.labels.iter().find(|own| is_label(&label, own)).cloned().unwrap_or(label)
+                axis.labels.iter().find(|own| field_matches_label(&label, own)).cloned().unwrap_or(label)
             };
             let labels: Vec<String> = labels.into_iter().zip(&experiment.axes).map(own).collect();
             refuse_unranked_column(experiment, &labels)?;
             by_labels.entry(labels).or_default().extend(values);
         }
     }
-    let methods: Vec<OtherMethod> = by_labels
+    let methods: Vec<AddedMethod> = by_labels
         .into_iter()
         .map(|(labels, values)| {
             let values = average_by_fold(&values);
             let (value, sd) = mean_and_sd(&values);
             let standard_error = sd.map_or(0.0, |sd| sd / (values.len() as f64).sqrt());
-            OtherMethod { labels, value, standard_error }
+            AddedMethod { labels, value, standard_error }
         })
         .collect();
     match methods.is_empty() {
@@ -356,7 +356,7 @@ struct TableHeadings {
 
 impl TableHeadings {
     fn column_index(&self, name: &str) -> Option<usize> {
-        self.headings.iter().position(|heading| heading.trim() == name || heading == csv_cell(name))
+        self.headings.iter().position(|heading| heading.trim() == name || heading == escape_csv_formula(name))
     }
 
     fn field<'a>(&self, record: &'a StringRecord, name: &str) -> &'a str {
@@ -390,20 +390,20 @@ impl TableHeadings {
 fn find_cell(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> Option<usize> {
     experiment.cells.iter().position(|cell| {
         let mut labels = cell.labels().iter().zip(axes);
-        labels.all(|(label, at)| at.is_none_or(|at| is_label(record.get(at).unwrap_or_default(), label)))
+        labels.all(|(label, at)| at.is_none_or(|at| field_matches_label(record.get(at).unwrap_or_default(), label)))
     })
 }
 
 /// The first label of a row that no cell of the experiment has, in words; nothing if each is one of some cell.
-fn unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> String {
+fn describe_unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> String {
     let mut all = experiment.axes.iter().zip(axes).filter_map(|(axis, at)| Some((axis, record.get((*at)?)?)));
-    let unknown = all.find(|(axis, found)| !axis.labels.iter().any(|label| is_label(found, label)));
+    let unknown = all.find(|(axis, found)| !axis.labels.iter().any(|label| field_matches_label(found, label)));
     unknown.map_or(String::new(), |(axis, found)| format!(", {} = {found:?}", axis.name))
 }
 
 /// Whether a field holds a label, as such or as in our tables, where the start of a formula is quoted.
-fn is_label(found: &str, label: &str) -> bool {
-    dpgp_task::is_same_label(found, label) || found.trim() == csv_cell(label)
+fn field_matches_label(found: &str, label: &str) -> bool {
+    dpgp_task::is_same_label(found, label) || found.trim() == escape_csv_formula(label)
 }
 
 struct SubmittedRow<'a> {
@@ -556,7 +556,11 @@ impl TableGrade {
 ///
 /// # Errors
 /// [`GradeError`], with all columns that are missing, or the line that is wrong.
-pub fn grade(experiment: &Experiment, ours: Option<&CommittedResults>, table: &str) -> Result<TableGrade, GradeError> {
+pub fn grade_table(
+    experiment: &Experiment,
+    ours: Option<&CommittedResults>,
+    table: &str,
+) -> Result<TableGrade, GradeError> {
     let table = SubmittedTable::read(table, experiment)?;
     let stand_in = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
     let conditions = ComparisonConditions { stand_in, reduced: experiment.quick };
@@ -565,7 +569,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&CommittedResults>, table: &s
     let mut missing = 0;
     for counterpart in printed {
         let fixed = ours.is_some_and(|ours| ours.is_deterministic(experiment, counterpart.cell, &counterpart.metric));
-        match table.grade_number(experiment, counterpart, NumberConditions { conditions, fixed })? {
+        match table.grade_number(experiment, counterpart, GradingConditions { conditions, fixed })? {
             Some(number) => {
                 numbers.insert((counterpart.cell, &counterpart.metric), number);
             }
@@ -587,7 +591,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&CommittedResults>, table: &s
     let seen =
         rows.iter().map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row, printed: printed_of(row) });
     let seen: Vec<ClaimRow<'_>> = seen.collect();
-    let all = experiment.claims.iter().map(|claim| check(claim, &seen, stand_in));
+    let all = experiment.claims.iter().map(|claim| check_claim(claim, &seen, stand_in));
     // A claim about no pair of rows says nothing of the table.
     let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
     if numbers.is_empty() && claims.is_empty() {
@@ -626,7 +630,7 @@ fn find_unknown_metrics(found: &BTreeMap<String, u64>, experiment: &Experiment) 
 
 /// Conditions from our own results for judging a number.
 #[derive(Debug, Clone, Copy)]
-struct NumberConditions {
+struct GradingConditions {
     conditions: ComparisonConditions,
     /// Whether nothing in it is random.
     fixed: bool,
@@ -638,8 +642,8 @@ impl CommittedResults {
         let labels = experiment.cells[cell].labels();
         let own = self.rows.iter().find(|row| {
             let mut axes = experiment.axes.iter().zip(labels);
-            self.field(row, "metric") == csv_cell(metric)
-                && axes.all(|(axis, label)| self.label(row, axis) == csv_cell(label))
+            self.field(row, "metric") == escape_csv_formula(metric)
+                && axes.all(|(axis, label)| self.label(row, axis) == escape_csv_formula(label))
         });
         own.map(Vec::as_slice)
     }
@@ -692,7 +696,7 @@ impl SubmittedTable {
         &self,
         experiment: &Experiment,
         counterpart: &ReferenceValue,
-        ours: NumberConditions,
+        ours: GradingConditions,
     ) -> Result<Option<GradedNumber>, GradeError> {
         let ReferenceValue { cell, metric, .. } = counterpart;
         let Some(given) = self.get(*cell, metric) else { return Ok(None) };
@@ -706,7 +710,7 @@ impl SubmittedTable {
             Some([low, high]) => Some(PredictiveInterval::from_bounds(low, high)),
             None => {
                 let widened = counterpart.tolerance.unwrap_or(0.0);
-                let own = self.predictive(*cell, metric, counterpart.runs, ours.fixed);
+                let own = self.predictive_interval(*cell, metric, counterpart.runs, ours.fixed);
                 own.map(|own| own.widen_by_rounding(counterpart.precision).widened(widened))
             }
         };
@@ -726,7 +730,7 @@ impl SubmittedTable {
     }
 
     /// The interval of the mean of more runs, if the table gives it. A fixed number is the same in every run.
-    fn predictive(&self, cell: usize, metric: &str, runs: u32, fixed: bool) -> Option<PredictiveInterval> {
+    fn predictive_interval(&self, cell: usize, metric: &str, runs: u32, fixed: bool) -> Option<PredictiveInterval> {
         let given = self.get(cell, metric)?;
         let over_runs = self.number_with_run_spread(cell, metric);
         match (over_runs.and_then(|one| Some((one.spread?, one.repeats?))), given.spread) {

@@ -15,10 +15,10 @@ mod table;
 pub use bibtex::BibliographyEntry;
 pub use figure::{AccuracyGoal, FigureError, figure_svg, preview_svg};
 pub use grade::{
-    GradeError, GradedNumber, NumberComparison, OtherMethod, TableGrade, UnknownMetric, grade, read_other_methods,
+    AddedMethod, GradeError, GradedNumber, NumberComparison, TableGrade, UnknownMetric, grade_table, read_added_methods,
 };
-pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
-pub use page::{PaperCoverageAndPages, is_report, report_html};
+pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapSlice, ValueScaleEnds, draw_map};
+pub use page::{PaperCoverageAndPages, is_report_page, report_html};
 pub use paper_table::{PaperTableError, spec_from_paper_table};
 pub use ranking::{ProtectedUnit, ProtectedUnitError, RankedMethod, Ranking, RankingFilter};
 pub use reference::schema_markdown;
@@ -26,11 +26,11 @@ pub use report::{Report, ReportRow};
 pub use results::{
     CHECKS, ClaimOutcomeCounts, CommittedResults, FindingRow, FindingVerdict, GuaranteeCounts, PaperFindings,
     PaperVerdictCounts, PublishError, REPRODUCTION, ResultsSource, VerdictCounts, agreement_summary, checks_markdown,
-    collect_findings, ensure_no_links, find_stale_results, publish, reproduction_markdown, tidy_csv,
+    collect_findings, ensure_no_links, list_result_differences, publish, reproduction_markdown, tidy_runs_csv,
 };
 pub use table::{
     ClaimOutcome, ClaimOutcomeKind, NOT_PRIVATE, NumberVerdict, PivotTable, PredictiveInterval, ReferenceComparison,
-    RowPair, TableDifference, TableOutputFormat, compare_tables, first_screen, first_screen_graded, format_exact,
-    format_four_digits, pair_rows, plain_table, plain_table_fitted, table_csv, table_markdown, table_terminal,
-    wrap_prose,
+    RowPair, TableDifference, TableOutputFormat, compare_tables, format_exact, format_four_digits,
+    graded_summary_screen, pair_rows, plain_table, plain_table_dropping_columns, run_summary_screen, table_csv,
+    table_page_markdown, table_terminal, wrap_prose,
 };

@@ -38,9 +38,7 @@ pub enum PaperTableError {
         hint: Option<String>,
     },
     /// A number that is none.
-    #[error(
-        "line {line}: {column} is {found:?}, not a number in a form that papers print, such as 0.71, 97.5 % or 0.71 ± 0.02"
-    )]
+    #[error("line {line}: {column} is {found:?}, not a number as papers print it, such as 0.71, 97.5 % or 0.71 ± 0.02")]
     NoNumber {
         /// Its line.
         line: u64,

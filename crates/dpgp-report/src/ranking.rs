@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::grade::OtherMethod;
+use super::grade::AddedMethod;
 use super::report::label_with_axis;
 use super::results::CommittedResults;
 use super::table::verdict::standard_error;
@@ -120,14 +120,14 @@ impl Ranking {
         experiment: &Experiment,
         committed: &CommittedResults,
         filter: &RankingFilter,
-        others: &[OtherMethod],
+        others: &[AddedMethod],
     ) -> Vec<Self> {
         let Some(layout) = &experiment.layout else { return Vec::new() };
         let Some(best) = layout.best else { return Vec::new() };
         let board = MethodLeaderboard { experiment, committed, layout };
         let mut rankings: Vec<Self> = Vec::new();
         for row in committed.rows.iter().filter(|row| board.is_selected(row, filter)) {
-            let (column, method) = (board.labels(row, &layout.columns), board.method(row));
+            let (column, method) = (board.describe_row_labels(row, &layout.columns), board.method(row));
             match rankings.iter_mut().find(|ranking| ranking.column == column) {
                 Some(ranking) => ranking.methods.push(method),
                 None => rankings.push(Self {
@@ -140,7 +140,7 @@ impl Ranking {
             }
         }
         for other in others {
-            let column = board.labels_of(&other.labels, &layout.columns);
+            let column = board.describe_labels(&other.labels, &layout.columns);
             if let Some(ranking) = rankings.iter_mut().find(|ranking| ranking.column == column) {
                 ranking.methods.push(board.added_method(other));
             }
@@ -153,7 +153,7 @@ impl Ranking {
     }
 
     /// The epsilons of the ranked rows, one for each row; none if the spec does not say which number is best.
-    pub fn epsilons(experiment: &Experiment, committed: &CommittedResults) -> Vec<f64> {
+    pub fn ranked_row_epsilons(experiment: &Experiment, committed: &CommittedResults) -> Vec<f64> {
         let Some(layout) = experiment.layout.as_ref().filter(|layout| layout.best.is_some()) else {
             return Vec::new();
         };
@@ -176,7 +176,7 @@ impl Ranking {
 
     /// Whether the best method is worse than the one that guarantees nothing, or better by less than two standard errors of the
     /// difference.
-    pub fn has_insignificant_gain(&self) -> bool {
+    pub fn lacks_gain_over_nonprivate(&self) -> bool {
         let (Some(best), Some(reference)) = (self.methods.first(), self.nonprivate_reference()) else {
             return false;
         };
@@ -267,14 +267,14 @@ impl MethodLeaderboard<'_> {
         }
     }
 
-    fn labels(&self, row: &[String], axes: &[String]) -> String {
+    fn describe_row_labels(&self, row: &[String], axes: &[String]) -> String {
         let named_axes = axes.iter().filter_map(|name| self.axis(name));
         let labels = named_axes.map(|axis| label_with_axis(axis, self.committed.label(row, axis)));
         labels.collect::<Vec<_>>().join(", ")
     }
 
     /// The same of labels in the order of the axes.
-    fn labels_of(&self, labels: &[String], axes: &[String]) -> String {
+    fn describe_labels(&self, labels: &[String], axes: &[String]) -> String {
         let all = self.experiment.axes.iter();
         let places = axes.iter().filter_map(|name| all.clone().position(|axis| axis.name == *name));
         let named =
@@ -282,10 +282,10 @@ impl MethodLeaderboard<'_> {
         named.collect::<Vec<_>>().join(", ")
     }
 
-    fn added_method(&self, other: &OtherMethod) -> RankedMethod {
+    fn added_method(&self, other: &AddedMethod) -> RankedMethod {
         RankedMethod {
             place: Some(0),
-            method: self.labels_of(&other.labels, &self.layout.rows),
+            method: self.describe_labels(&other.labels, &self.layout.rows),
             value: other.value,
             standard_error: other.standard_error,
             level_with_best: false,
@@ -297,7 +297,7 @@ impl MethodLeaderboard<'_> {
     }
 
     /// Whether the guarantees of the rows are those of our own code.
-    fn is_checked(&self) -> bool {
+    fn has_computed_guarantees(&self) -> bool {
         let tasks = self.experiment.cells.iter().map(|cell| &cell.setting().task);
         !tasks.into_iter().any(|task| matches!(**task, TaskSetting::Command(_) | TaskSetting::Given(_)))
     }
@@ -317,12 +317,12 @@ impl MethodLeaderboard<'_> {
         let value = self.number(row, "value");
         RankedMethod {
             place: (!exceeds && value.is_some()).then_some(0),
-            method: self.labels(row, &self.layout.rows),
+            method: self.describe_row_labels(row, &self.layout.rows),
             value: value.unwrap_or(f64::NAN),
             standard_error: standard_error(self.number(row, "spread"), kind, repeats),
             level_with_best: false,
             hides: ProtectedUnit::from_guarantee(guarantee),
-            checked: self.is_checked(),
+            checked: self.has_computed_guarantees(),
             added: false,
             guarantee: guarantee.to_owned(),
         }

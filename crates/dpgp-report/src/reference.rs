@@ -23,13 +23,13 @@ const HEADINGS: &str = "\n| key | type | default | meaning |\n|---|---|---|---|\
 /// ```
 pub fn schema_markdown(schema: &Value) -> String {
     let title = text(schema, "title").unwrap_or("Reference");
-    let mut page = ReferencePage { schema, text: format!("# {title}\n\n{ORIGIN}\n"), told: BTreeMap::new() };
+    let mut page = SchemaReferencePage { schema, text: format!("# {title}\n\n{ORIGIN}\n"), told: BTreeMap::new() };
     page.write_section("", schema);
     page.text
 }
 
 /// The page so far.
-struct ReferencePage<'a> {
+struct SchemaReferencePage<'a> {
     schema: &'a Value,
     text: String,
     /// The path that describes each named type.
@@ -49,14 +49,14 @@ struct KeyTable<'a> {
     pending: Vec<PendingType<'a>>,
 }
 
-impl<'a> ReferencePage<'a> {
+impl<'a> SchemaReferencePage<'a> {
     fn write_section(&mut self, path: &str, schema: &'a Value) {
         if !path.is_empty() {
             let level = if path.contains('.') { "###" } else { "##" };
             let _ = write!(self.text, "\n{level} `{path}`\n");
         }
         if let Some(description) = text(schema, "description") {
-            let _ = write!(self.text, "\n{}\n", one_line(description));
+            let _ = write!(self.text, "\n{}\n", single_line_markdown_cell(description));
         }
         let mut table = KeyTable::default();
         self.add_keys(&mut table, path, schema);
@@ -76,7 +76,7 @@ impl<'a> ReferencePage<'a> {
         }
         for variant in list(schema, "oneOf") {
             if let Some(word) = variant.get("const") {
-                let meaning = one_line(text(variant, "description").unwrap_or_default());
+                let meaning = single_line_markdown_cell(text(variant, "description").unwrap_or_default());
                 let _ = writeln!(table.rows, "| `{path} = {word}` |  |  | {meaning} |");
             }
             // The only key of a variant carries what the variant says.
@@ -107,7 +107,7 @@ impl<'a> ReferencePage<'a> {
         meaning: Option<&str>,
     ) {
         let kind = self.describe_type(table, path, value);
-        let meaning = one_line(meaning.unwrap_or_default());
+        let meaning = single_line_markdown_cell(meaning.unwrap_or_default());
         let _ = writeln!(table.rows, "| `{path}` | {kind} | {default} | {meaning} |");
     }
 
@@ -183,7 +183,7 @@ fn anchor(heading: &str) -> String {
 }
 
 /// A text for a cell of a table.
-fn one_line(text: &str) -> String {
+fn single_line_markdown_cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check};
+use super::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check_claim};
 use super::table::row_standard_error;
 use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison, standard_error};
 use dpgp_number::text::format_exact;
@@ -94,7 +94,8 @@ impl<'a> Report<'a> {
         }
         let rows = report_rows;
         let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::to_claim_row).collect();
-        let claims = experiment.claims.iter().map(|claim| check(claim, &seen, beside.conditions.stand_in)).collect();
+        let claims =
+            experiment.claims.iter().map(|claim| check_claim(claim, &seen, beside.conditions.stand_in)).collect();
         Self { experiment, rows, frames, claims, failed: Vec::new() }
     }
 
@@ -185,7 +186,7 @@ impl<'a> Report<'a> {
     }
 
     /// The largest jitter that a factorisation of any row needed; zero if none did.
-    pub fn jitter(&self) -> f64 {
+    pub fn largest_jitter(&self) -> f64 {
         self.rows.iter().map(|row| row.row.jitter).fold(0.0, f64::max)
     }
 
@@ -199,7 +200,7 @@ impl<'a> Report<'a> {
 
     /// Whether a column shows the labels of an axis, row by row.
     fn is_axis_repeated(&self, axis: usize, column: &str) -> bool {
-        self.rows.iter().all(|row| column_value(row, column) == Some(row.labels[axis].clone()))
+        self.rows.iter().all(|row| certificate_column_label(row, column) == Some(row.labels[axis].clone()))
     }
 }
 
@@ -236,7 +237,7 @@ pub fn label_with_axis(axis: &Axis, label: &str) -> String {
 }
 
 /// The value of a row in a column that an axis may share, as a label.
-fn column_value(row: &ReportRow, column: &str) -> Option<String> {
+fn certificate_column_label(row: &ReportRow, column: &str) -> Option<String> {
     let certificate = &row.row.certificate;
     match column {
         "epsilon" => Some(format_exact(certificate.epsilon())),

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::load::{
-    DataLoader, ParquetColumns, SampleId, SourceRows, join_tables_for_release, numeric_columns, sample_from_columns,
+    DataLoader, ParquetColumns, SampleId, SourceRows, numeric_columns, release_sample_from_tables, sample_from_columns,
 };
-use super::{BlockReplicate, Pool, Project, RunError, RunWatcher, data_caveats};
-use dpgp_claim_audit::{AttackContext, AuditFinding, AuditVerdict, audit as audit_block};
-use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowFingerprinter, Table};
+use super::{BlockReplicate, Project, RunError, RunWatcher, WorkerPool, target_guarantee_caveats};
+use dpgp_claim_audit::{AttackContext, AuditFinding, AuditVerdict, audit_block};
+use dpgp_data::{DataError, HmacKey, Progress, RowFingerprinter, RowsFingerprint, Table};
 use dpgp_mechanisms::{CellSections, PrivacySetting};
 use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
 use dpgp_task::{Cell, CellSetting, Experiment, RunCache, Sample, TaskSetting};
@@ -19,7 +19,7 @@ use dpgp_task::{Cell, CellSetting, Experiment, RunCache, Sample, TaskSetting};
 #[derive(Clone, Copy)]
 pub struct AuditOptions<'a> {
     /// The threads.
-    pub pool: &'a Pool,
+    pub pool: &'a WorkerPool,
     /// Watcher of downloads.
     pub watcher: &'a dyn RunWatcher,
     /// Set from outside to stop.
@@ -43,13 +43,13 @@ pub struct AuditedCell<'e> {
 
 impl AuditedCell<'_> {
     /// Whether neighbours are distinguished better than claimed.
-    pub fn is_broken(&self) -> bool {
+    pub fn breaks_privacy_claim(&self) -> bool {
         self.finding.verdict == AuditVerdict::Broken
     }
 
     /// Whether there is a break that the spec does not declare, or a declared break that was not found.
-    pub fn fails(&self) -> bool {
-        self.is_broken() != self.announced.is_some()
+    pub fn has_unexpected_finding(&self) -> bool {
+        self.breaks_privacy_claim() != self.announced.is_some()
     }
 }
 
@@ -64,22 +64,26 @@ pub fn audit<'e>(
 ) -> Result<Vec<AuditedCell<'e>>, RunError> {
     let units: Vec<BlockReplicate> =
         (0..experiment.blocks.len()).map(|block| BlockReplicate::from_block(experiment, block)).collect();
-    let loader = DataLoader { experiment, project, progress: options.watcher.downloads() };
-    let samples = loader.samples(&units)?;
+    let loader = DataLoader { experiment, project, progress: options.watcher.download_progress() };
+    let samples = loader.read_samples(&units)?;
     let (empty, known) = (Sample::new(&[], Vec::new()), RunCache::default());
-    let outcomes = options.pool.each(&units, |_, unit| {
+    let outcomes = options.pool.map_in_parallel(&units, |_, unit| {
         if options.stop.load(Ordering::Relaxed) {
             return Err(RunError::Discarded { done: 0, all: units.len() });
         }
         let id = SampleId::from_cell(&experiment.cells[unit.missing[0]]);
         let sample = samples.get(&id).unwrap_or(&empty);
-        let found = audit_unit(experiment, unit, sample, &known, options)?;
+        let found = audit_block_replicate(experiment, unit, sample, &known, options)?;
         Ok(found
             .into_iter()
             .map(|(cell, finding)| {
                 let setting = experiment.cells[cell].setting();
-                let progress = options.watcher.downloads();
-                (cell, finding.with_reasons(data_caveats(experiment, project, setting, sample, progress)))
+                let progress = options.watcher.download_progress();
+                (
+                    cell,
+                    finding
+                        .with_caveat_reasons(target_guarantee_caveats(experiment, project, setting, sample, progress)),
+                )
             })
             .collect::<Vec<_>>())
     });
@@ -92,7 +96,7 @@ pub fn audit<'e>(
 }
 
 /// The cells of one unit that claim privacy, by their numbers.
-fn audit_unit(
+fn audit_block_replicate(
     experiment: &Experiment,
     unit: &BlockReplicate,
     sample: &Sample,
@@ -129,7 +133,7 @@ pub struct FingerprintedSample {
     /// The rows that are used.
     pub sample: Sample,
     /// All rows, with all their columns, as they were parsed for the sample.
-    pub fingerprint: Fingerprint,
+    pub fingerprint: RowsFingerprint,
 }
 
 /// The sample of one data section for a private release, with the identity of its rows under a key.
@@ -143,12 +147,12 @@ pub fn load_fingerprinted_sample<E: From<RunError>>(
     setting: &CellSections,
     project: &Project,
     progress: &dyn Progress,
-    key: &DataKey,
-    allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
+    key: &HmacKey,
+    allowed: impl FnOnce(&RowsFingerprint) -> Result<(), E>,
 ) -> Result<FingerprintedSample, E> {
     let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
     let loader = DataLoader { experiment, project, progress };
-    match loader.rows(data, ParquetColumns::All)? {
+    match loader.read_unfiltered_rows(data, ParquetColumns::All)? {
         SourceRows::Tables(tables) => load_sample_from_tables(tables, data, chosen_by, key, allowed),
         SourceRows::Inline(columns) => {
             let fingerprint = fingerprint_inline_rows(columns, data, key);
@@ -169,8 +173,8 @@ pub fn load_fingerprinted_sample<E: From<RunError>>(
 pub fn load_sample_from_text<E: From<RunError>>(
     text: &str,
     setting: &CellSections,
-    key: &DataKey,
-    allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
+    key: &HmacKey,
+    allowed: impl FnOnce(&RowsFingerprint) -> Result<(), E>,
 ) -> Result<FingerprintedSample, E> {
     let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
     let table = Table::parse_text(Path::new("rows"), text, &data.source.text_layout().to_csv_format());
@@ -182,17 +186,17 @@ fn load_sample_from_tables<E: From<RunError>>(
     tables: Vec<Table>,
     data: &DataSetting,
     chosen_by: RowChoiceBasis,
-    key: &DataKey,
-    allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
+    key: &HmacKey,
+    allowed: impl FnOnce(&RowsFingerprint) -> Result<(), E>,
 ) -> Result<FingerprintedSample, E> {
     let fingerprint = fingerprint_tables(&tables, data, key);
     allowed(&fingerprint)?;
     ensure_distinct(&tables, &fingerprint).map_err(|error| RunError::from(Box::new(error)))?;
-    Ok(FingerprintedSample { sample: join_tables_for_release(tables, data, chosen_by)?, fingerprint })
+    Ok(FingerprintedSample { sample: release_sample_from_tables(tables, data, chosen_by)?, fingerprint })
 }
 
 /// The identity of the rows of tables.
-fn fingerprint_tables(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint {
+fn fingerprint_tables(tables: &[Table], data: &DataSetting, key: &HmacKey) -> RowsFingerprint {
     let columns = tables.first().map(Table::columns).unwrap_or_default();
     let mut witness = RowFingerprinter::new(key, &columns, &numeric_columns(data)).with_file_count(tables.len());
     for (number, table) in tables.iter().enumerate() {
@@ -203,7 +207,7 @@ fn fingerprint_tables(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fi
 }
 
 /// Fails if two files hold the same rows: the guarantee is about rows that are used once.
-fn ensure_distinct(tables: &[Table], fingerprint: &Fingerprint) -> Result<(), DataError> {
+fn ensure_distinct(tables: &[Table], fingerprint: &RowsFingerprint) -> Result<(), DataError> {
     let Some((first, second)) = fingerprint.find_repeated_files() else { return Ok(()) };
     let [first, second] = [first, second].map(|place| tables[place].file().to_path_buf());
     Err(DataError::SameRows { first, second })
@@ -211,7 +215,7 @@ fn ensure_distinct(tables: &[Table], fingerprint: &Fingerprint) -> Result<(), Da
 
 /// The identity of the rows of columns in the spec. They are known among rows of specs alone: whether guessed rows stand in a
 /// file is not to be asked by writing them into a spec.
-fn fingerprint_inline_rows(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
+fn fingerprint_inline_rows(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &HmacKey) -> RowsFingerprint {
     let names: Vec<String> = columns.keys().cloned().collect();
     let mut witness = RowFingerprinter::new(&key.for_purpose("dpgp rows of specs"), &names, &numeric_columns(data))
         .with_key_name(key);

@@ -220,7 +220,7 @@ const COPY: f64 = 1.0 - 1e-9;
 
 /// Reasons why a guarantee about one target says less than it seems to, in words: bounds that are missing, too wide for the
 /// change or read from the data, and public columns that copy the target. None if records are private as a whole.
-pub fn data_caveats(
+pub fn target_guarantee_caveats(
     experiment: &Experiment,
     project: &Project,
     setting: &CellSetting,
@@ -236,12 +236,12 @@ pub fn data_caveats(
             reasons.push(format!("the public input {name:?} is a copy of the target"));
         }
     }
-    for column in filter_columns(&setting.data) {
+    for column in nontarget_filter_columns(&setting.data) {
         let (filter, inputs) = (Vec::new(), vec![column.clone()]);
         let all = DataSetting { filter, inputs, person: None, rows_per_person: None, ..(*setting.data).clone() };
         let loader = DataLoader { experiment, project, progress };
         // A column that cannot be read as numbers is no copy of them. Rows that lack either show none.
-        let Ok(all) = loader.sample(&all, RowChoiceBasis::Record) else { continue };
+        let Ok(all) = loader.read_sample(&all, RowChoiceBasis::Record) else { continue };
         if are_linear_copies(all.inputs.column(0).as_slice(), &all.targets) {
             reasons.push(format!("rows are filtered by {column:?}, a copy of the target"));
         }
@@ -294,7 +294,7 @@ fn are_bounds_from_data(targets: &[f64], [low, high]: [f64; 2]) -> bool {
 }
 
 /// The columns that rows are filtered by, except the target, which the certificate covers.
-fn filter_columns(data: &DataSetting) -> Vec<String> {
+fn nontarget_filter_columns(data: &DataSetting) -> Vec<String> {
     data.filter
         .iter()
         .map(|filter| filter.column.clone())

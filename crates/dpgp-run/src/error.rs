@@ -82,7 +82,7 @@ pub enum RunError {
     #[error("two specs are named {0}, so their results would collide; run them with different --results")]
     SameName(String),
     /// A name that should mean one experiment.
-    #[error("{name:?} matches {} experiments ({}); choose one", means.len(), first_names(means, ", "))]
+    #[error("{name:?} matches {} experiments ({}); choose one", means.len(), join_first_names(means, ", "))]
     NotOne {
         /// The name.
         name: String,
@@ -173,7 +173,7 @@ impl RunError {
     }
 
     /// The blocks that were computed, if all others were tried and failed.
-    pub(super) fn computed_despite_failures(&self) -> Option<usize> {
+    pub(super) fn blocks_computed_despite_failures(&self) -> Option<usize> {
         match self {
             Self::Cells { failures, done, all, .. } if done + failures.len() == *all => Some(*done),
             _ => None,
@@ -230,7 +230,7 @@ impl fmt::Display for CellFailure {
 const MOST_NAMES: usize = 6;
 
 /// The first names of a list.
-fn first_names(names: &[String], separator: &str) -> String {
+fn join_first_names(names: &[String], separator: &str) -> String {
     let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(separator);
     if names.len() <= MOST_NAMES { first } else { format!("{first} and {} more", names.len() - MOST_NAMES) }
 }
@@ -249,7 +249,7 @@ fn format_cell_failures(failures: &[CellFailure]) -> String {
     for (_, failure, alike) in causes {
         lines.push(format!("  {failure}"));
         // Labels have commas.
-        lines.extend((!alike.is_empty()).then(|| format!("  for the same reason: {}", first_names(&alike, "; "))));
+        lines.extend((!alike.is_empty()).then(|| format!("  for the same reason: {}", join_first_names(&alike, "; "))));
     }
     lines.join("\n")
 }

@@ -1,5 +1,5 @@
 //! Runs experiments: reads stored results, computes and stores the rest in parallel, and returns rows in
-//! order. [`Study::run`] runs an experiment of a [`Project`] on the threads of a [`Pool`], and returns a
+//! order. [`Study::run`] runs an experiment of a [`Project`] on the threads of a [`WorkerPool`], and returns a
 //! [`StudyReport`].
 
 mod audited;
@@ -21,12 +21,12 @@ pub use audited::{
     AuditOptions, AuditedCell, FingerprintedSample, audit, load_fingerprinted_sample, load_sample_from_text,
 };
 pub use commit::find_commit;
-pub use digests::{DataDigests, PublicDigest, data_caveats};
+pub use digests::{DataDigests, PublicDigest, target_guarantee_caveats};
 pub use error::{CellError, CellFailure, RunError};
-pub use load::{load_points, load_sample};
-pub use memory::{Pool, ensure_memory, random_streams};
-pub use own_tables::{ClippedCounts, clipped_targets, note_outside_files, target_bounds};
-pub use plan::{BlockReplicate, Plan, RecomputeReason, Shard, StaleResults};
+pub use load::{load_prediction_points, load_sample};
+pub use memory::{WorkerPool, ensure_memory, random_streams};
+pub use own_tables::{ClippedCounts, count_clipped_targets, report_outside_files, target_bounds};
+pub use plan::{BlockReplicate, RecomputeReason, RunPlan, Shard, StaleResults};
 pub use program::ProgramError;
 pub use project::{DataLocations, Project};
 pub use results::{FailedCell, PROGRAM, Provenance, RunOptions, RunResults, RunWatcher, VERSION, create_watcher};

@@ -63,8 +63,8 @@ pub fn load_sample(
 ) -> Result<Sample, RunError> {
     let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
     let loader = DataLoader { experiment, project, progress };
-    match loader.rows(data, ParquetColumns::Used)? {
-        SourceRows::Tables(tables) => join_tables_for_release(tables, data, chosen_by),
+    match loader.read_unfiltered_rows(data, ParquetColumns::Used)? {
+        SourceRows::Tables(tables) => release_sample_from_tables(tables, data, chosen_by),
         SourceRows::Inline(columns) => Ok(sample_from_columns(columns, data, chosen_by)),
         SourceRows::Other(sample) => Ok(sample),
     }
@@ -74,7 +74,11 @@ pub fn load_sample(
 ///
 /// # Errors
 /// [`RunError::Data`] if the file cannot be read, lacks a column, or holds a cell that is no number.
-pub fn load_points(path: &Path, data: &DataSetting, weights: Option<&str>) -> Result<PredictionPoints, RunError> {
+pub fn load_prediction_points(
+    path: &Path,
+    data: &DataSetting,
+    weights: Option<&str>,
+) -> Result<PredictionPoints, RunError> {
     // An input may be the weight, too.
     let names: BTreeSet<&str> = data.inputs.iter().map(String::as_str).chain(weights).collect();
     let table = read_user_table(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
@@ -88,7 +92,7 @@ impl DataLoader<'_> {
     ///
     /// # Errors
     /// As [`load_sample`], and if there are fewer rows than a split has folds.
-    pub fn samples(&self, units: &[BlockReplicate]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
+    pub fn read_samples(&self, units: &[BlockReplicate]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
         let mut samples = BTreeMap::new();
         let cells = &self.experiment.cells;
         // A program reads its data itself.
@@ -96,7 +100,7 @@ impl DataLoader<'_> {
         for &cell in units.iter().flat_map(|unit| &unit.missing).filter(reads_rows) {
             if let Entry::Vacant(vacant) = samples.entry(SampleId::from_cell(&cells[cell])) {
                 let setting = cells[cell].setting();
-                vacant.insert(self.sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?);
+                vacant.insert(self.read_sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?);
             }
         }
         // All data are read before the first fault of a spec is reported, so that missing data come first.
@@ -150,16 +154,20 @@ impl DataLoader<'_> {
     ///
     /// # Errors
     /// As [`load_sample`].
-    pub fn sample(&self, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
-        match self.rows(data, ParquetColumns::Used)? {
-            SourceRows::Tables(tables) => join_tables(tables, data, chosen_by),
+    pub fn read_sample(&self, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
+        match self.read_unfiltered_rows(data, ParquetColumns::Used)? {
+            SourceRows::Tables(tables) => sample_from_tables(tables, data, chosen_by),
             SourceRows::Inline(columns) => Ok(sample_from_columns(columns, data, chosen_by)),
             SourceRows::Other(sample) => Ok(sample),
         }
     }
 
     /// The rows of one data section before its filters.
-    pub(super) fn rows<'d>(&self, data: &'d DataSetting, columns: ParquetColumns) -> Result<SourceRows<'d>, RunError> {
+    pub(super) fn read_unfiltered_rows<'d>(
+        &self,
+        data: &'d DataSetting,
+        columns: ParquetColumns,
+    ) -> Result<SourceRows<'d>, RunError> {
         let table = match &data.source {
             SourceSetting::Inline(columns) => return Ok(SourceRows::Inline(columns)),
             // Generated anew in each replicate.
@@ -172,7 +180,7 @@ impl DataLoader<'_> {
             SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => {
                 return Ok(SourceRows::Tables(self.own_tables(data, columns)?));
             }
-            SourceSetting::Dataset(name) => self.dataset(name)?,
+            SourceSetting::Dataset(name) => self.first_dataset_table(name)?,
         };
         Ok(SourceRows::Tables(vec![table]))
     }
@@ -198,10 +206,10 @@ pub(super) enum SourceRows<'d> {
 }
 
 /// The rows of all tables that pass the filters, as many of each person as are used.
-fn join_tables(tables: Vec<Table>, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
+fn sample_from_tables(tables: Vec<Table>, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
     let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
     for table in tables {
-        let part = sample_from_table(table, data, chosen_by, &mut persons);
+        let part = sample_before_person_limit(table, data, chosen_by, &mut persons);
         parts.push(part.map_err(|error| Box::new(data.suggest_drop(error, chosen_by)))?);
     }
     let whole = match <[Sample; 1]>::try_from(parts) {
@@ -212,7 +220,7 @@ fn join_tables(tables: Vec<Table>, data: &DataSetting, chosen_by: RowChoiceBasis
 }
 
 /// The same for a private release, whose rows are refused by public rules alone.
-pub(super) fn join_tables_for_release(
+pub(super) fn release_sample_from_tables(
     tables: Vec<Table>,
     data: &DataSetting,
     chosen_by: RowChoiceBasis,
@@ -222,11 +230,11 @@ pub(super) fn join_tables_for_release(
         let table = prepare_release_table(table, data, chosen_by);
         released_tables.push(table.map_err(|error| Box::new(data.suggest_drop(error, chosen_by)))?);
     }
-    join_tables(released_tables, data, chosen_by)
+    sample_from_tables(released_tables, data, chosen_by)
 }
 
 /// The rows of a table that are used, before those of a person are limited; whose they are follows in the list.
-fn sample_from_table(
+fn sample_before_person_limit(
     table: Table,
     data: &DataSetting,
     chosen_by: RowChoiceBasis,
@@ -292,18 +300,18 @@ fn filter_table(mut table: Table, data: &DataSetting) -> Result<Table, DataError
 fn extract_sample(table: &Table, data: &DataSetting) -> Result<Sample, DataError> {
     let inputs = input_columns(table, data)?;
     let targets = match &data.target {
-        Some(target) => numbers(table, data, target)?,
+        Some(target) => numeric_or_coded_column(table, data, target)?,
         None => vec![1.0; table.rows()],
     };
     Ok(Sample::new(&inputs, targets))
 }
 
 fn input_columns(table: &Table, data: &DataSetting) -> Result<Vec<Vec<f64>>, DataError> {
-    data.inputs.iter().map(|name| numbers(table, data, name)).collect()
+    data.inputs.iter().map(|name| numeric_or_coded_column(table, data, name)).collect()
 }
 
 /// A column as numbers, or as codes where it has some.
-pub(super) fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, DataError> {
+pub(super) fn numeric_or_coded_column(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, DataError> {
     match data.encode.get(name) {
         Some(codes) => table.category_indices(name, codes),
         None => table.numeric_column(name),
@@ -342,7 +350,7 @@ fn drop_incomplete_rows(table: Table, data: &DataSetting, chosen_by: RowChoiceBa
         RowChoiceBasis::Inputs => {
             let table = without_missing(&table, public, data)?;
             let target = data.target_column();
-            table.ensure_complete(target, expected(data, target), &TableCellError::NoTarget)?;
+            table.ensure_complete(target, expected_cell(data, target), &TableCellError::NoTarget)?;
             Ok(table)
         }
     }
@@ -356,14 +364,14 @@ fn without_missing<'c>(
 ) -> Result<Table, DataError> {
     let mut keep = vec![true; table.rows()];
     for column in columns {
-        let missing = table.missing_mask(column, expected(data, column))?;
+        let missing = table.missing_mask(column, expected_cell(data, column))?;
         keep.iter_mut().zip(missing).for_each(|(keep, missing)| *keep &= !missing);
     }
     table.keep_marked_rows(&keep)
 }
 
 /// Content that a data section expects in a column.
-pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<'d> {
+pub(super) fn expected_cell<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<'d> {
     match data.encode.get(column) {
         _ if data.person.as_deref() == Some(column) => ExpectedCell::Person,
         Some(codes) => ExpectedCell::Code(codes),
@@ -406,11 +414,11 @@ fn prepare_release_table(table: Table, data: &DataSetting, chosen_by: RowChoiceB
 /// Fails at the first cell of a column that cannot be read, in a row that passes the filters or not.
 fn ensure_readable(table: &Table, data: &DataSetting, column: &str) -> Result<(), DataError> {
     if data.drops_missing() {
-        return table.missing_mask(column, expected(data, column)).map(drop);
+        return table.missing_mask(column, expected_cell(data, column)).map(drop);
     }
     match data.person.as_deref() == Some(column) {
         true => table.persons(column).map(drop),
-        false => numbers(table, data, column).map(drop),
+        false => numeric_or_coded_column(table, data, column).map(drop),
     }
 }
 
@@ -425,22 +433,22 @@ impl DataLoader<'_> {
     }
 
     /// The first table of a dataset.
-    pub(super) fn dataset(&self, name: &str) -> Result<Table, RunError> {
+    pub(super) fn first_dataset_table(&self, name: &str) -> Result<Table, RunError> {
         for (file, path) in self.files(name)? {
             if let DatasetFormat::Csv(format) = &file.format {
                 return Ok(Table::read(&path, format).map_err(Box::new)?);
             }
         }
-        Err(self.no_table("data.source.dataset", name))
+        Err(self.no_table_error("data.source.dataset", name))
     }
 
     /// The scaled images of a dataset as inputs, a pixel each, and their labels as targets.
     pub(super) fn images(&self, setting: &ImagesSetting) -> Result<Sample, RunError> {
         let files = self.files(&setting.dataset)?;
         let (path, images) = array(&files, &setting.images)?
-            .ok_or_else(|| self.no_table("data.source.images.images", &setting.dataset))?;
+            .ok_or_else(|| self.no_table_error("data.source.images.images", &setting.dataset))?;
         let (_, labels) = array(&files, &setting.labels)?
-            .ok_or_else(|| self.no_table("data.source.images.labels", &setting.dataset))?;
+            .ok_or_else(|| self.no_table_error("data.source.images.labels", &setting.dataset))?;
         let sample = downscale_images(&images, &labels, setting.side.get());
         Ok(sample.map_err(|reason| Box::new(DataError::from_table_error(path, TableError::NotIdx(reason))))?)
     }
@@ -468,12 +476,12 @@ impl DataLoader<'_> {
             tables.push(table);
         }
         if tables.is_empty() {
-            return Err(self.no_table("data.source.trips.journeys", &setting.dataset));
+            return Err(self.no_table_error("data.source.trips.journeys", &setting.dataset));
         }
         Ok(tables)
     }
 
-    fn no_table(&self, path: &str, dataset: &str) -> RunError {
+    fn no_table_error(&self, path: &str, dataset: &str) -> RunError {
         let problem = SpecProblem::NotATable { name: dataset.to_owned() };
         Box::new(self.experiment.fault(path, problem)).into()
     }

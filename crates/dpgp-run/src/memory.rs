@@ -17,7 +17,7 @@ const UNKNOWN: u64 = 16 << 30;
 fn available_memory() -> u64 {
     let machine = read("/proc/meminfo".as_ref()).and_then(|text| parse_available_memory(&text));
     let group =
-        read("/proc/self/cgroup".as_ref()).and_then(|text| control_group_memory(&text, "/sys/fs/cgroup".as_ref()));
+        read("/proc/self/cgroup".as_ref()).and_then(|text| control_group_memory_left(&text, "/sys/fs/cgroup".as_ref()));
     let [limits, status] = ["/proc/self/limits", "/proc/self/status"].map(|path| read(path.as_ref()));
     let process = limits.zip(status).and_then(|(limits, status)| parse_address_space_left(&limits, &status));
     machine.into_iter().chain(group).chain(process).min().unwrap_or(UNKNOWN)
@@ -60,7 +60,7 @@ fn parse_address_space_left(limits: &str, status: &str) -> Option<u64> {
 }
 
 /// The limit of a control group (version 2) less what it holds; files that were read and can be dropped do not count.
-fn control_group_memory(groups: &str, root: &Path) -> Option<u64> {
+fn control_group_memory_left(groups: &str, root: &Path) -> Option<u64> {
     let name = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let folder = root.join(name);
     let (limit, held) = (number(&folder.join("memory.max"))?, number(&folder.join("memory.current"))?);
@@ -78,16 +78,16 @@ fn control_group_memory(groups: &str, root: &Path) -> Option<u64> {
 /// # Ok::<(), dpgp_run::RunError>(())
 /// ```
 #[derive(Debug)]
-pub struct Pool {
+pub struct WorkerPool {
     threads: rayon::ThreadPool,
     shows_rows: bool,
 }
 
-impl Pool {
+impl WorkerPool {
     /// The most threads that a pool has.
     pub const MOST: usize = 1024;
 
-    /// A pool of `jobs` threads, at least one and at most [`Pool::MOST`].
+    /// A pool of `jobs` threads, at least one and at most [`WorkerPool::MOST`].
     ///
     /// # Errors
     /// [`RunError::Threads`] if the system gives no threads.
@@ -105,13 +105,13 @@ impl Pool {
     }
 
     /// The bar for work on so many expected rows; none if it is not wanted.
-    pub fn row_meter(&self, what: &'static str, expected: Option<u64>) -> Option<RowProgressBar> {
+    pub fn row_progress_bar(&self, what: &'static str, expected: Option<u64>) -> Option<RowProgressBar> {
         self.shows_rows.then(|| RowProgressBar::stderr(what, expected))
     }
 
     /// Applies `work` to each item and its number, with results in the order of the items. A thread takes one item at a
     /// time.
-    pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
+    pub fn map_in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
         self.threads
             .install(|| items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect())
     }
@@ -158,9 +158,9 @@ mod tests {
         let put =
             [("memory.max", "1000\n"), ("memory.current", "600\n"), ("memory.stat", "anon 200\ninactive_file 350\n")];
         put.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
-        assert_eq!(control_group_memory("0::/job/7\n", root.path()), Some(1000 - (600 - 350)));
+        assert_eq!(control_group_memory_left("0::/job/7\n", root.path()), Some(1000 - (600 - 350)));
         std::fs::write(folder.join("memory.max"), "max\n").unwrap();
-        assert_eq!(control_group_memory("0::/job/7\n", root.path()), None);
-        assert_eq!(control_group_memory("4:memory:/job/7\n", root.path()), None);
+        assert_eq!(control_group_memory_left("0::/job/7\n", root.path()), None);
+        assert_eq!(control_group_memory_left("4:memory:/job/7\n", root.path()), None);
     }
 }

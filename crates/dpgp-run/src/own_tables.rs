@@ -37,7 +37,7 @@ pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Resu
 ///
 /// # Errors
 /// [`RunError::Data`] where a folder or a pattern leads to no file.
-pub fn note_outside_files(experiment: &Experiment) -> Result<(), RunError> {
+pub fn report_outside_files(experiment: &Experiment) -> Result<(), RunError> {
     let first = experiment.cells.first().map(|cell| &cell.setting().data.source);
     first.map_or(Ok(()), |source| own_files(experiment, source).map(drop))
 }
@@ -86,7 +86,7 @@ const PARTS: [&str; 4] = ["", "experiments", "data", "data/datasets.toml"];
 pub(super) fn ensure_trusted_owner(folder: &Path, is_project: bool) -> Result<(), RunError> {
     let parts = PARTS.iter().skip(usize::from(!is_project));
     for path in parts.map(|part| if part.is_empty() { folder.to_path_buf() } else { folder.join(part) }) {
-        if let Some(owner) = other_owner(&path)
+        if let Some(owner) = untrusted_owner(&path)
             && !is_trusted_folder(folder)
         {
             let folder = dpgp_fs::resolve_links(folder);
@@ -105,7 +105,7 @@ fn is_trusted_folder(folder: &Path) -> bool {
 
 /// The owner of a file, or of the link in its place, if it is nobody who is trusted anyway.
 #[cfg(unix)]
-fn other_owner(path: &Path) -> Option<String> {
+fn untrusted_owner(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let found = [path.symlink_metadata(), path.metadata()];
     let mut owners = found.into_iter().flatten().map(|found| found.uid());
@@ -113,7 +113,7 @@ fn other_owner(path: &Path) -> Option<String> {
 }
 
 #[cfg(not(unix))]
-fn other_owner(_: &Path) -> Option<String> {
+fn untrusted_owner(_: &Path) -> Option<String> {
     None
 }
 
@@ -203,15 +203,15 @@ impl fmt::Display for ClippedCounts {
 }
 
 /// The count for one setting; none if it has no public bounds.
-pub fn clipped_targets(setting: &CellSetting, sample: &Sample) -> Option<ClippedCounts> {
+pub fn count_clipped_targets(setting: &CellSetting, sample: &Sample) -> Option<ClippedCounts> {
     let (low, high) = target_bounds(setting)?;
     let clipped = sample.targets.iter().filter(|y| !(low..=high).contains(*y)).count();
-    let outside = moments(setting).map(|moments| moments.count_outside_box(&sample.inputs));
+    let outside = moments_mechanism(setting).map(|moments| moments.count_outside_box(&sample.inputs));
     Some(ClippedCounts { low, high, clipped, rows: sample.row_count(), outside })
 }
 
 /// The mechanism with the box of private inputs; none if inputs have none.
-fn moments(setting: &CellSetting) -> Option<&MomentsSetting> {
+fn moments_mechanism(setting: &CellSetting) -> Option<&MomentsSetting> {
     setting.privacy.mechanism.downcast()
 }
 
@@ -249,7 +249,7 @@ fn bounds_in_target_units(normalise: &NormaliseSetting, bound: f64) -> Option<(f
 ///
 /// # Errors
 /// [`RunError`] if a file cannot be read.
-pub(super) fn clipped_in_own_files(
+pub(super) fn count_clipped_in_own_files(
     experiment: &Experiment,
     project: &Project,
     progress: &dyn Progress,
@@ -259,13 +259,13 @@ pub(super) fn clipped_in_own_files(
     let mut counts = Vec::new();
     for cell in &experiment.cells {
         let setting = cell.setting();
-        let key = (cell.data_id(), target_bounds(setting), moments(setting).map(|moments| &moments.domain));
+        let key = (cell.data_id(), target_bounds(setting), moments_mechanism(setting).map(|moments| &moments.domain));
         if setting.data.source.own_file().is_none() || key.1.is_none() || seen.contains(&key) {
             continue;
         }
         seen.push(key);
-        let sample = loader.sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?;
-        counts.extend(clipped_targets(setting, &sample));
+        let sample = loader.read_sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?;
+        counts.extend(count_clipped_targets(setting, &sample));
     }
     Ok(counts)
 }

@@ -36,7 +36,7 @@ use dpgp_task::{Cell, Experiment};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Plan<'a> {
+pub struct RunPlan<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
     /// The seed.
@@ -66,7 +66,7 @@ impl BlockReplicate {
     }
 }
 
-impl<'a> Plan<'a> {
+impl<'a> RunPlan<'a> {
     /// Looks up which results a store holds.
     pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &ResultStore) -> Self {
         let mut keys = Vec::with_capacity(experiment.cells.len() * experiment.meta.replicates as usize);
@@ -122,7 +122,7 @@ impl<'a> Plan<'a> {
 
     /// The units of a shard that have something left to compute. Shards deal out all units round-robin in the order
     /// of their block's identity, whatever is stored, so that a shard is the same set at every resume.
-    pub fn units(&self, shard: Shard) -> Vec<BlockReplicate> {
+    pub fn pending_block_replicates(&self, shard: Shard) -> Vec<BlockReplicate> {
         let mut all: Vec<(TextDigest, u32, usize)> = Vec::new();
         for (number, block) in self.experiment.blocks.iter().enumerate() {
             let id = self.experiment.cells[block.cells[0]].block_id();
@@ -271,7 +271,10 @@ pub struct StaleResults {
 ///
 /// # Errors
 /// [`StoreError`].
-pub(super) fn explain(plan: &Plan<'_>, store: &ResultStore) -> Result<Vec<StaleResults>, StoreError> {
+pub(super) fn explain_missing_results(
+    plan: &RunPlan<'_>,
+    store: &ResultStore,
+) -> Result<Vec<StaleResults>, StoreError> {
     let earlier = store.experiment_results(&plan.experiment.name)?;
     let mut latest: BTreeMap<(&[String], u32), &ResultWithRun> = BTreeMap::new();
     for stored in &earlier {
@@ -304,7 +307,7 @@ pub(super) fn explain(plan: &Plan<'_>, store: &ResultStore) -> Result<Vec<StaleR
 }
 
 fn compare_with_stored(
-    plan: &Plan<'_>,
+    plan: &RunPlan<'_>,
     cell: &Cell,
     stored: &ResultWithRun,
     store: &ResultStore,

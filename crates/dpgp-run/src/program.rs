@@ -34,7 +34,7 @@ pub enum ProgramError {
         tail: LogTail,
     },
     /// It took too long.
-    #[error("{program:?} was stopped after {seconds} s, its task.command.timeout{tail}")]
+    #[error("{program:?} was stopped after {seconds} s (task.command.timeout){tail}")]
     Timeout {
         /// The program.
         program: String,
@@ -158,12 +158,12 @@ impl ProgramRun<'_> {
         loop {
             if let Some(status) = child.try_wait()? {
                 // What it left running would keep its output open.
-                kill_group(child);
+                kill_process_group(child);
                 return Ok(ProgramEnd::Itself(status));
             }
             let timed_out = start.elapsed() >= limit;
             if timed_out || self.stop.load(Ordering::Relaxed) {
-                kill_group(child);
+                kill_process_group(child);
                 child.wait()?;
                 return Ok(if timed_out { ProgramEnd::TimedOut } else { ProgramEnd::Stopped });
             }
@@ -202,7 +202,7 @@ enum ProgramEnd {
 }
 
 /// Ends the program with all that it started.
-fn kill_group(child: &mut Child) {
+fn kill_process_group(child: &mut Child) {
     // Errors mean that nothing is left.
     #[cfg(unix)]
     let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use super::memory::Pool;
+use super::memory::WorkerPool;
 use super::own_tables::ensure_trusted_owner;
 use super::store::RunHeader;
 use dpgp_data::suggest::closest;
@@ -29,7 +29,7 @@ pub struct DataLocations {
 
 impl DataLocations {
     /// Whether the environment lets a manifest name this machine and its networks: `DPGP_LOCAL_URLS=1`.
-    pub fn allows_local_urls() -> bool {
+    pub fn environment_allows_local_urls() -> bool {
         std::env::var_os("DPGP_LOCAL_URLS").is_some_and(|value| value == "1")
     }
 }
@@ -113,7 +113,7 @@ impl Project {
     }
 
     /// Whether the experiments are those that come with the program, and not those of a folder.
-    pub fn is_shipped(&self) -> bool {
+    pub fn has_shipped_experiments(&self) -> bool {
         self.shipped
     }
 
@@ -127,7 +127,7 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError::Io`].
-    pub fn ensure_no_links(&self, store: &Path) -> Result<(), RunError> {
+    pub fn ensure_no_links_to_store(&self, store: &Path) -> Result<(), RunError> {
         let own = self.path_inside("data/store");
         if store != own {
             return Ok(());
@@ -158,8 +158,8 @@ impl Project {
     pub fn load_each_experiment(&self) -> Result<Vec<Result<Experiment, RunError>>, RunError> {
         let specs = self.specs()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        match Pool::new(cores) {
-            Ok(pool) => Ok(pool.each(specs, |_, spec| self.load(spec))),
+        match WorkerPool::new(cores) {
+            Ok(pool) => Ok(pool.map_in_parallel(specs, |_, spec| self.load(spec))),
             // Where the system gives no threads there is one.
             Err(_) => Ok(specs.iter().map(|spec| self.load(spec)).collect()),
         }
@@ -191,7 +191,7 @@ impl Project {
             experiments = self.experiments()?;
         }
         for name in names {
-            for experiment in self.find(name)? {
+            for experiment in self.find_experiments(name)? {
                 match experiments.iter().find(|e| e.name == experiment.name) {
                     None => experiments.push(experiment),
                     Some(other) if other.source.file() == experiment.source.file() => {}
@@ -248,7 +248,7 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError::UnknownExperiment`] if it means none, or the error of the spec.
-    pub fn find(&self, name: &str) -> Result<Vec<Experiment>, RunError> {
+    pub fn find_experiments(&self, name: &str) -> Result<Vec<Experiment>, RunError> {
         let path = Path::new(name);
         if path.extension().is_some_and(|ending| ending == "toml") {
             return Ok(vec![self.load(&self.find_or_name_spec(path))?]);
@@ -259,15 +259,15 @@ impl Project {
         }
         let mut tagged = self.experiments()?;
         tagged.retain(|experiment| experiment.meta.tags.iter().any(|tag| tag == name));
-        if tagged.is_empty() { Err(self.unknown(name)) } else { Ok(tagged) }
+        if tagged.is_empty() { Err(self.unknown_experiment_error(name)) } else { Ok(tagged) }
     }
 
     /// The one experiment that a name means.
     ///
     /// # Errors
-    /// [`RunError::NotOne`] if it means several; as [`Project::find`].
+    /// [`RunError::NotOne`] if it means several; as [`Project::find_experiments`].
     pub fn find_one_experiment(&self, name: &str) -> Result<Experiment, RunError> {
-        let found = self.find(name)?;
+        let found = self.find_experiments(name)?;
         let means: Vec<String> = found.iter().map(|experiment| experiment.name.clone()).collect();
         let [only] =
             <[Experiment; 1]>::try_from(found).map_err(|_| RunError::NotOne { name: name.to_owned(), means })?;
@@ -279,8 +279,8 @@ impl Project {
     /// # Errors
     /// [`RunError::SpecChanged`] if its spec is not here.
     pub fn experiment_of_run(&self, header: &RunHeader) -> Result<Experiment, RunError> {
-        let mut found = self.find(&header.experiment).unwrap_or_default();
-        found.extend(self.find(&header.spec).unwrap_or_default());
+        let mut found = self.find_experiments(&header.experiment).unwrap_or_default();
+        found.extend(self.find_experiments(&header.spec).unwrap_or_default());
         match found.into_iter().find(|experiment| experiment.name == header.experiment) {
             None => Err(RunError::spec_changed(header)),
             Some(experiment) if header.quick => self.apply_quick_settings(experiment),
@@ -333,7 +333,7 @@ impl Project {
         known.cloned().unwrap_or_else(|| NamedSpec::file(spec_name(path), path.to_path_buf()))
     }
 
-    fn unknown(&self, name: &str) -> RunError {
+    fn unknown_experiment_error(&self, name: &str) -> RunError {
         let names = self.catalogue.specs().iter().map(|spec| spec.name.as_str());
         let count = names.clone().count();
         if count == 0 {
@@ -367,7 +367,7 @@ fn unread_spec_error(spec: &NamedSpec, cause: std::io::Error) -> RunError {
     if cause.kind() != ErrorKind::NotFound {
         return RunError::Io { path, cause };
     }
-    let hint = nearest_spec(&path).map(|near| format!(" (did you mean {}?)", near.display()));
+    let hint = closest_spec_path(&path).map(|near| format!(" (did you mean {}?)", near.display()));
     RunError::NoSpec { path, hint: hint.unwrap_or_default() }
 }
 
@@ -411,7 +411,7 @@ fn last_part(name: &str) -> &str {
 }
 
 /// Suggests a spec for a misspelt path: the `.toml` file of the same folder with the closest name.
-fn nearest_spec(path: &Path) -> Option<PathBuf> {
+fn closest_spec_path(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
     let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
@@ -433,9 +433,9 @@ mod tests {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         let folder = folder.path();
-        assert_eq!(nearest_spec(&folder.join("tripes.toml")), Some(folder.join("trips.toml")));
-        assert_eq!(nearest_spec(&folder.join("tres.toml")), Some(folder.join("trees.toml")));
-        assert_eq!(nearest_spec(&folder.join("patients.toml")), None);
-        assert_eq!(nearest_spec(Path::new("no/such/folder/trips.toml")), None);
+        assert_eq!(closest_spec_path(&folder.join("tripes.toml")), Some(folder.join("trips.toml")));
+        assert_eq!(closest_spec_path(&folder.join("tres.toml")), Some(folder.join("trees.toml")));
+        assert_eq!(closest_spec_path(&folder.join("patients.toml")), None);
+        assert_eq!(closest_spec_path(Path::new("no/such/folder/trips.toml")), None);
     }
 }

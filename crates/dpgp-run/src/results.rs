@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
-use super::plan::Plan;
+use super::plan::RunPlan;
 use super::store::ResultStore;
-use super::{CellFailure, ClippedCounts, Pool, PublicDigest, RunError, Shard};
+use super::{CellFailure, ClippedCounts, PublicDigest, RunError, Shard, WorkerPool};
 use dpgp_data::{Progress, ProgressBars, SilentProgress, escape_hidden_line};
 use dpgp_task::{FigureTable, MetricSummary, summarise};
 
@@ -44,7 +44,7 @@ pub struct FailedCell {
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
     /// The threads.
-    pub pool: &'a Pool,
+    pub pool: &'a WorkerPool,
     /// Receiver of progress.
     pub watcher: &'a dyn RunWatcher,
     /// Set from outside to finish what is in flight and stop.
@@ -62,7 +62,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl<'a> RunOptions<'a> {
     /// All of the work with the seed of the spec, in silence.
-    pub fn new(pool: &'a Pool) -> Self {
+    pub fn new(pool: &'a WorkerPool) -> Self {
         Self { pool, watcher: &SilentProgress, stop: &NEVER, seed: None, shard: Shard::WHOLE, fail_fast: false }
     }
 }
@@ -104,7 +104,7 @@ const CELLS_AT_ONCE: usize = 1024;
 ///
 /// # Errors
 /// [`RunError::Store`].
-pub(super) fn results(plan: &Plan<'_>, store: &ResultStore) -> Result<Option<RunResults>, RunError> {
+pub(super) fn read_complete_results(plan: &RunPlan<'_>, store: &ResultStore) -> Result<Option<RunResults>, RunError> {
     let cells = plan.complete_cells();
     if cells.len() < plan.experiment.cells.len() {
         return Ok(None);
@@ -117,7 +117,7 @@ pub(super) fn results(plan: &Plan<'_>, store: &ResultStore) -> Result<Option<Run
 /// # Errors
 /// [`RunError::Store`].
 pub(super) fn read_partial_results(
-    plan: &Plan<'_>,
+    plan: &RunPlan<'_>,
     store: &ResultStore,
     failures: &[CellFailure],
 ) -> Result<Option<RunResults>, RunError> {
@@ -138,7 +138,7 @@ impl FailedCell {
     }
 }
 
-fn read_cell_results(plan: &Plan<'_>, store: &ResultStore, cells: &[usize]) -> Result<RunResults, RunError> {
+fn read_cell_results(plan: &RunPlan<'_>, store: &ResultStore, cells: &[usize]) -> Result<RunResults, RunError> {
     let replicates = plan.experiment.meta.replicates as usize;
     let mut results =
         RunResults { rows: Vec::new(), frames: Vec::new(), seconds: 0.0, finished: 0, failed: Vec::new() };
@@ -162,7 +162,7 @@ fn read_cell_results(plan: &Plan<'_>, store: &ResultStore, cells: &[usize]) -> R
 /// Receives the progress of a run: the start and end of each block, from any thread, and downloads.
 pub trait RunWatcher: Sync {
     /// Receiver of progress of downloads and of notes on the data.
-    fn downloads(&self) -> &dyn Progress;
+    fn download_progress(&self) -> &dyn Progress;
     /// The work on an experiment begins: so many blocks.
     fn begin_experiment(&self, experiment: &str, blocks: usize);
     /// A block begins; its name is made only if it is shown.
@@ -185,7 +185,7 @@ pub fn create_watcher(quiet: bool) -> Box<dyn RunWatcher> {
 }
 
 impl RunWatcher for SilentProgress {
-    fn downloads(&self) -> &dyn Progress {
+    fn download_progress(&self) -> &dyn Progress {
         self
     }
 
@@ -199,18 +199,18 @@ impl RunWatcher for SilentProgress {
 #[derive(Default)]
 struct BlockProgressBars {
     downloads: ProgressBars,
-    shown: Mutex<Option<ExperimentBars>>,
+    shown: Mutex<Option<ExperimentProgressBars>>,
 }
 
 /// The bars of one experiment.
-struct ExperimentBars {
+struct ExperimentProgressBars {
     all: ProgressBar,
     slowest: ProgressBar,
     running: BTreeMap<(Instant, usize), String>,
     _together: MultiProgress,
 }
 
-impl ExperimentBars {
+impl ExperimentProgressBars {
     fn new(experiment: &str, blocks: usize) -> Self {
         let together = MultiProgress::new();
         let all =
@@ -235,12 +235,12 @@ impl ExperimentBars {
 }
 
 impl RunWatcher for BlockProgressBars {
-    fn downloads(&self) -> &dyn Progress {
+    fn download_progress(&self) -> &dyn Progress {
         &self.downloads
     }
 
     fn begin_experiment(&self, experiment: &str, blocks: usize) {
-        *lock_ignoring_poison(&self.shown) = Some(ExperimentBars::new(experiment, blocks));
+        *lock_ignoring_poison(&self.shown) = Some(ExperimentProgressBars::new(experiment, blocks));
     }
 
     fn begin_block(&self, block: usize, name: &dyn Fn() -> String) {
@@ -286,7 +286,7 @@ struct ExperimentProgress {
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 impl RunWatcher for BlockProgressLines {
-    fn downloads(&self) -> &dyn Progress {
+    fn download_progress(&self) -> &dyn Progress {
         &self.downloads
     }
 

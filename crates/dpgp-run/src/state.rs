@@ -9,7 +9,7 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use thiserror::Error;
 
-use dpgp_data::DataKey;
+use dpgp_data::HmacKey;
 use dpgp_fs::{disk, parent_or_current_folder};
 
 /// The file of the key in the folder.
@@ -32,7 +32,7 @@ const BYTES: usize = 32;
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     path: PathBuf,
-    key: DataKey,
+    key: HmacKey,
 }
 
 /// Why there is no such folder.
@@ -95,7 +95,7 @@ impl StateFolder {
         if bytes.len() != BYTES {
             return Err(StateError::BadKey(file));
         }
-        Ok(Self { path: path.to_path_buf(), key: DataKey::new(&bytes) })
+        Ok(Self { path: path.to_path_buf(), key: HmacKey::new(&bytes) })
     }
 
     /// Where it is.
@@ -104,7 +104,7 @@ impl StateFolder {
     }
 
     /// The key.
-    pub fn key(&self) -> &DataKey {
+    pub fn key(&self) -> &HmacKey {
         &self.key
     }
 }
@@ -113,8 +113,8 @@ impl StateFolder {
 ///
 /// # Errors
 /// [`StateError::Randomness`].
-pub fn temporary_key() -> Result<DataKey, StateError> {
-    Ok(DataKey::new(&random_bytes()?))
+pub fn temporary_key() -> Result<HmacKey, StateError> {
+    Ok(HmacKey::new(&random_bytes()?))
 }
 
 impl StateError {

@@ -8,10 +8,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use rand::Rng as _;
 
 use super::load::{DataLoader, SampleId, absolute};
-use super::own_tables::clipped_in_own_files;
-use super::plan::{BlockReplicate, Plan, explain};
+use super::own_tables::count_clipped_in_own_files;
+use super::plan::{BlockReplicate, RunPlan, explain_missing_results};
 use super::program::ProgramRun;
-use super::results::{read_partial_results, results};
+use super::results::{read_complete_results, read_partial_results};
 use super::store::{NUMERICS, ResultMetadata, ResultStore, RunHeader, StoreError, StoredResult, WriteSession};
 use super::{
     CellError, CellFailure, DataDigests, Project, Provenance, RunError, RunOptions, RunResults, Shard, StaleResults,
@@ -69,7 +69,7 @@ impl<'p> Study<'p> {
     /// [`RunError::Store`] if the store cannot be read or contradicts itself.
     pub fn open(project: &'p Project, store: &Path) -> Result<Self, RunError> {
         // What is behind a link is read, and nothing is written there.
-        let is_linked = project.ensure_no_links(store).is_err();
+        let is_linked = project.ensure_no_links_to_store(store).is_err();
         Ok(Self {
             project,
             store: if is_linked { ResultStore::open_read_only(store)? } else { ResultStore::open(store)? },
@@ -90,24 +90,24 @@ impl<'p> Study<'p> {
     ///
     /// # Errors
     /// [`RunError::Data`] if a file of the user's own cannot be read.
-    pub fn plan<'e>(&self, experiment: &'e Experiment, seed: Option<u32>) -> Result<Plan<'e>, RunError> {
+    pub fn plan<'e>(&self, experiment: &'e Experiment, seed: Option<u32>) -> Result<RunPlan<'e>, RunError> {
         let digests = DataDigests::read_local(experiment, self.project)?;
-        Ok(Plan::new(experiment, seed.unwrap_or(experiment.meta.seed), digests, &self.store))
+        Ok(RunPlan::new(experiment, seed.unwrap_or(experiment.meta.seed), digests, &self.store))
     }
 
     /// Why each result that a plan lacks has to be computed.
     ///
     /// # Errors
     /// [`RunError::Store`].
-    pub fn explain(&self, plan: &Plan<'_>) -> Result<Vec<StaleResults>, RunError> {
-        Ok(explain(plan, &self.store)?)
+    pub fn explain(&self, plan: &RunPlan<'_>) -> Result<Vec<StaleResults>, RunError> {
+        Ok(explain_missing_results(plan, &self.store)?)
     }
 
     /// The seconds that the stored results of a plan took to compute, on one thread.
     ///
     /// # Errors
     /// [`RunError::Store`].
-    pub fn seconds_stored(&self, plan: &Plan<'_>) -> Result<f64, RunError> {
+    pub fn seconds_stored(&self, plan: &RunPlan<'_>) -> Result<f64, RunError> {
         Ok(self.store.results(&plan.stored_keys())?.iter().map(|record| record.about.seconds).sum())
     }
 
@@ -117,8 +117,8 @@ impl<'p> Study<'p> {
     ///
     /// # Errors
     /// [`RunError::Store`].
-    pub fn seconds_left(&self, plan: &Plan<'_>, jobs: usize) -> Result<Option<f64>, RunError> {
-        let units = plan.units(Shard::WHOLE);
+    pub fn seconds_left(&self, plan: &RunPlan<'_>, jobs: usize) -> Result<Option<f64>, RunError> {
+        let units = plan.pending_block_replicates(Shard::WHOLE);
         let missing: usize = units.iter().map(|unit| unit.missing.len()).sum();
         if missing == 0 {
             return Ok(Some(0.0));
@@ -135,7 +135,7 @@ impl<'p> Study<'p> {
     }
 
     /// The mean seconds of a result, as the committed results of the project say. Those of changed settings are no guide.
-    fn committed_mean_seconds(&self, plan: &Plan<'_>) -> Option<f64> {
+    fn committed_mean_seconds(&self, plan: &RunPlan<'_>) -> Option<f64> {
         let experiment = plan.experiment;
         if !experiment.changes.is_empty() {
             return None;
@@ -167,16 +167,16 @@ impl<'p> Study<'p> {
         experiment: &Experiment,
         options: &RunOptions<'_>,
     ) -> Result<StudyReport, RunError> {
-        self.project.ensure_no_links(self.store.directory())?;
-        let downloads = options.watcher.downloads();
+        self.project.ensure_no_links_to_store(self.store.directory())?;
+        let downloads = options.watcher.download_progress();
         let digests = DataDigests::fetch_missing(experiment, self.project, downloads)?;
         let seed = options.seed.unwrap_or(experiment.meta.seed);
-        let before = Plan::new(experiment, seed, digests.clone(), &self.store);
+        let before = RunPlan::new(experiment, seed, digests.clone(), &self.store);
         let outcome = self.compute_missing(&before, options);
-        let after = Plan::new(experiment, seed, digests, &self.store);
+        let after = RunPlan::new(experiment, seed, digests, &self.store);
         let (computed, failed) = match outcome {
             Ok(computed) => (computed, None),
-            Err(error) => match error.computed_despite_failures() {
+            Err(error) => match error.blocks_computed_despite_failures() {
                 Some(computed) if options.shard == Shard::WHOLE => (computed, Some(error)),
                 _ => return Err(error),
             },
@@ -199,37 +199,37 @@ impl<'p> Study<'p> {
     }
 
     /// The blocks that were computed.
-    fn compute_missing(&mut self, plan: &Plan<'_>, options: &RunOptions<'_>) -> Result<usize, RunError> {
-        let units = plan.units(options.shard);
+    fn compute_missing(&mut self, plan: &RunPlan<'_>, options: &RunOptions<'_>) -> Result<usize, RunError> {
+        let units = plan.pending_block_replicates(options.shard);
         if units.is_empty() && options.shard == Shard::WHOLE {
             return Ok(0);
         }
-        let progress = options.watcher.downloads();
+        let progress = options.watcher.download_progress();
         let loader = DataLoader { experiment: plan.experiment, project: self.project, progress };
-        let samples = loader.samples(&units)?;
+        let samples = loader.read_samples(&units)?;
         let program_data = loader.program_data(&units)?;
-        let session = self.store.session(plan.header());
+        let session = self.store.begin_session(plan.header());
         // The session is ended whatever happens, so that what was finished can be read.
         let outcome = match session.begin() {
             Ok(()) => compute_units_in_parallel(plan, &samples, &program_data, &session, options),
             Err(error) => Err(error.into()),
         };
-        self.store.end(session)?;
+        self.store.end_session(session)?;
         outcome
     }
 
     fn report(
         &self,
-        plan: &Plan<'_>,
+        plan: &RunPlan<'_>,
         failed: Option<RunError>,
         progress: &dyn Progress,
     ) -> Result<StudyReport, RunError> {
         let results = match &failed {
             Some(failed) => read_partial_results(plan, &self.store, failed.failures())?,
-            None => results(plan, &self.store)?,
+            None => read_complete_results(plan, &self.store)?,
         };
         let clipped = match results {
-            Some(_) => clipped_in_own_files(plan.experiment, self.project, progress)?,
+            Some(_) => count_clipped_in_own_files(plan.experiment, self.project, progress)?,
             None => Vec::new(),
         };
         let provenance = Provenance {
@@ -274,18 +274,18 @@ impl StudyReport {
 /// [`RunError::Cells`] with every failure in grid order, [`RunError::Interrupted`], or [`RunError::Store`]. Whatever
 /// was finished is stored.
 fn compute_units_in_parallel(
-    plan: &Plan<'_>,
+    plan: &RunPlan<'_>,
     samples: &BTreeMap<SampleId, Sample>,
     program_data: &BTreeMap<TextDigest, RequestData>,
     session: &WriteSession,
     options: &RunOptions<'_>,
 ) -> Result<usize, RunError> {
-    let units = plan.units(options.shard);
+    let units = plan.pending_block_replicates(options.shard);
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let known = RunCache::default();
     let work = ReplicateWorker { plan, samples, program_data, session, options, known, failed, done };
     options.watcher.begin_experiment(&plan.experiment.name, units.len());
-    let outcomes = options.pool.each(&units, |number, unit| work.run_unit(number, unit));
+    let outcomes = options.pool.map_in_parallel(&units, |number, unit| work.run_unit(number, unit));
     options.watcher.end_experiment();
     work.collect_outcomes(outcomes)
 }
@@ -298,7 +298,7 @@ enum UnitError {
 
 /// State shared by the threads.
 struct ReplicateWorker<'a> {
-    plan: &'a Plan<'a>,
+    plan: &'a RunPlan<'a>,
     samples: &'a BTreeMap<SampleId, Sample>,
     /// What programs read, by data section.
     program_data: &'a BTreeMap<TextDigest, RequestData>,

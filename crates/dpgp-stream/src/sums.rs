@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::summand::is_possible_row_count;
 use super::{BLOCK, MergeableSum, PartialSums};
-use dpgp_data::{Digest, Fingerprint};
+use dpgp_data::{Digest, RowsFingerprint};
 use dpgp_gp::variational::{IntegerSumUnits, IntegerSums, SufficientStatistics};
 
 /// The sums that a variational model needs of some rows: `A = sum_i k_i y_i`, `B = sum_i k_i k_i'`, the number of rows and
@@ -136,7 +136,7 @@ pub struct StoredPartialSums<S> {
     pub files: Vec<RowFileSummary>,
     /// Which rows they are, by keyed digests; none if they were summed without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub identity: Option<Fingerprint>,
+    pub identity: Option<RowsFingerprint>,
     /// The sums.
     pub part: PartialSums<S>,
     /// SHA-256 of the record without it; none in files of earlier versions. It detects damage, and is not a signature.
@@ -165,7 +165,7 @@ impl<S: MergeableSum> StoredPartialSums<S> {
 
     /// The same with the identity of the rows.
     #[must_use]
-    pub fn with_fingerprint(self, identity: Option<Fingerprint>) -> Self {
+    pub fn with_fingerprint(self, identity: Option<RowsFingerprint>) -> Self {
         Self { identity, ..self }
     }
 

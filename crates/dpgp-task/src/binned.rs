@@ -11,7 +11,7 @@ use rand_pcg::Pcg64;
 use super::cross_validation::FoldRows;
 use super::model::TrainingProcess;
 use super::{AuditableCertificate, AuditedMechanism, OneTargetGuarantee, ReplicateJob, TaskError};
-use dpgp_accounting::{Caveat, Certificate, CertifiedMechanism, ReleaseKind};
+use dpgp_accounting::{Certificate, CertifiedMechanism, GuaranteeCaveat, ReleaseKind};
 use dpgp_gp::kernel::{BinObservation, Bins};
 use dpgp_gp::{BinnedCovarianceFamily, NoisySumsPosterior, PredictionMap, maximise_marginal_likelihood};
 use dpgp_mechanisms::{BinNoiseDistribution, BinStatistic, BinningSetting};
@@ -131,7 +131,7 @@ impl BinNoise {
         self,
         job: &ReplicateJob<'_>,
         released: &[&BinStatistics],
-        caveats: &[(Caveat, bool)],
+        caveats: &[(GuaranteeCaveat, bool)],
     ) -> Result<AuditableCertificate, TaskError> {
         let Self { target, statistic, law, scale } = self;
         if law == BinNoiseDistribution::Laplace {
@@ -148,7 +148,7 @@ impl BinNoise {
         self,
         job: &ReplicateJob<'_>,
         released: &[&BinStatistics],
-        caveats: &[(Caveat, bool)],
+        caveats: &[(GuaranteeCaveat, bool)],
     ) -> Result<AuditableCertificate, TaskError> {
         let Self { target, statistic, scale, .. } = self;
         if !target.is_private() {

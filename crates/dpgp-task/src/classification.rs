@@ -14,7 +14,7 @@ use crate::{
     AuditableCertificate, AuditedMechanism, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee,
     ReplicateJob, TaskError, TaskRequirements,
 };
-use dpgp_accounting::{Caveat, CertifiedMechanism, ReleaseKind};
+use dpgp_accounting::{CertifiedMechanism, GuaranteeCaveat, ReleaseKind};
 use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
 use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance, newton_path};
 use dpgp_linalg::{cholesky_of_gram_matrix, largest_or_nan};
@@ -373,8 +373,8 @@ impl<'a> PrivateStepSequence<'a> {
         let gaps: Option<Vec<f64>> = gaps.into_iter().collect();
         let step =
             each.gaussian(ReleaseKind::LatentFunction, CertifiedMechanism::Cloaking, largest_or_nan(sensitivities));
-        let certificate = step.repeated(places.len()).with_optimality_gap(gaps.map(largest_or_nan));
-        let chosen = (Caveat::PrivateFilter, job.setting.data.selects_by_target());
+        let certificate = step.certificate_for_steps(places.len()).with_optimality_gap(gaps.map(largest_or_nan));
+        let chosen = (GuaranteeCaveat::PrivateFilter, job.setting.data.selects_by_target());
         job.certify_for_audit(certificate.with_caveats(&[chosen]), || {
             vec![AuditedMechanism::Linear { places, scale: each.noise_scale(), change: LABEL_CHANGE }]
         })

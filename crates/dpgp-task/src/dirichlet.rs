@@ -15,7 +15,7 @@ use crate::{
     AuditedMechanism, CellMeasurements, CellSetting, JointSumsRelease, MeasurableTask, RecordSumWeights, ReplicateJob,
     SumsGuarantee, TaskError, TaskRequirements, TaskSetting, noisy_sums,
 };
-use dpgp_accounting::{Caveat, PrivacyUnit};
+use dpgp_accounting::{GuaranteeCaveat, PrivacyUnit};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
     ConditionalFeatures, DirichletLabels, GaussianPrediction, InducingInputs, IntegerSumUnits,
@@ -166,7 +166,7 @@ impl DirichletModel {
         let noise = sums.noise(cell, sensitivity);
         let printed =
             self.task.release == DirichletReleaseSetting::WeightedSums(HeteroscedasticSensitivityRule::Published);
-        let caveats = [(Caveat::InvalidSensitivity, printed)];
+        let caveats = [(GuaranteeCaveat::InvalidSensitivity, printed)];
         let certificate =
             sums.certificate(cell, sensitivity).with_privacy_unit(self.unit.clone()).with_caveats(&caveats);
         let record = RoundedNoise { sensitivity: sensitivity.least, sd: noise.sd_a };
@@ -254,7 +254,7 @@ pub struct DirichletTask {
     pub inducing: Vec<RangeSetting>,
     /// The regularisation of the labels.
     pub alpha: Positive,
-    /// How posteriors follow from the sums.
+    /// How posteriors are computed from the sums.
     pub posterior: NoiseAwareInverseSetting,
     /// Which sums are released.
     pub release: DirichletReleaseSetting,

@@ -16,7 +16,7 @@ use crate::{
     AuditableCertificate, AuditedMechanism, AuditedPrivateSelection, CellMeasurements, MeasurableTask, ReplicateJob,
     TaskError, TaskRequirements,
 };
-use dpgp_accounting::{Certificate, ReleaseKind, gaussian_rho, zcdp_rho_classic};
+use dpgp_accounting::{Certificate, ReleaseKind, gaussian_rho_budget, zcdp_rho_classic};
 use dpgp_gp::kernel::{BoxKernel, ExponentiatedQuadratic, ExponentiatedQuadraticSetting, KernelSetting};
 use dpgp_gp::sites::{HyperparameterGrid, KernelWithPrior, ValueWithPrior};
 use dpgp_gp::variational::{
@@ -275,7 +275,7 @@ impl<'a> CandidateDraws<'a> {
         let Budget { epsilon, delta } = selection.draw;
         let rho = match rules.budget {
             BudgetConversionRule::Concentrated => zcdp_rho_classic(epsilon.get(), delta.get()),
-            BudgetConversionRule::Gaussian => gaussian_rho(epsilon.get(), delta.get()),
+            BudgetConversionRule::Gaussian => gaussian_rho_budget(epsilon.get(), delta.get()),
         };
         let each = PrivacySetting { epsilon, delta, ..cell.clone() };
         let noise = block.prepared.iter().map(|prepared| prepared.sums.noise(&each)).collect();

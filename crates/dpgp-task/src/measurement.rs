@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use super::{AuditedMechanism, ReplicateJob, TaskError};
-use dpgp_accounting::{Caveat, Certificate, UncheckedClaim};
+use dpgp_accounting::{Certificate, GuaranteeCaveat, UncheckedClaim};
 
 /// One metric of one cell in one replicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -149,14 +149,14 @@ impl AuditableCertificate {
     /// Together with another release of the same kind: the worse of both.
     #[must_use]
     pub fn combine_worst(mut self, other: Self) -> Self {
-        self.certificate.merge_worst(&other.certificate);
+        self.certificate.merge_larger_delta_and_gap(&other.certificate);
         self.audited.extend(other.audited);
         self
     }
 
     /// With those caveats that apply to a claim.
     #[must_use]
-    pub fn with_caveats(self, caveats: &[(Caveat, bool)]) -> Self {
+    pub fn with_caveats(self, caveats: &[(GuaranteeCaveat, bool)]) -> Self {
         match self.certificate.guarantee {
             None => self,
             Some(_) => Self { certificate: self.certificate.with_caveats(caveats), ..self },

@@ -6,7 +6,8 @@ use nalgebra::{DMatrix, DVector};
 use super::model::{ObservedProcess, TrainingProcess};
 use super::{AuditedMechanism, TaskError};
 use dpgp_accounting::{
-    Calibration, Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, ReleaseKind,
+    CalibratedGaussianRelease, Calibration, Certificate, CertifiedMechanism, Guarantee, GuaranteeCaveat, Neighbours,
+    ReleaseKind,
 };
 use dpgp_cloaking::CloakingOptions;
 use dpgp_gp::kernel::Kernel;
@@ -136,10 +137,13 @@ impl PredictionNoise {
     }
 
     /// The certificate of a release with it.
-    pub fn certificate(&self, target: OneTargetGuarantee, caveats: &[(Caveat, bool)]) -> Certificate {
+    pub fn certificate(&self, target: OneTargetGuarantee, caveats: &[(GuaranteeCaveat, bool)]) -> Certificate {
         self.certificate_of(self.design.release_kind(), target, self.ratio, self.optimality_gap())
             .with_caveats(caveats)
-            .with_caveats(&[(Caveat::InvalidSensitivity, self.function_sensitivity().is_some() && self.ratio > 1.0)])
+            .with_caveats(&[(
+                GuaranteeCaveat::InvalidSensitivity,
+                self.function_sensitivity().is_some() && self.ratio > 1.0,
+            )])
     }
 
     /// The certificate of a release with the noise of this design. `ratio` is its sensitivity over the one that the noise is scaled by.
@@ -322,8 +326,8 @@ impl OneTargetGuarantee {
         release: ReleaseKind,
         mechanism: fn(Calibration) -> CertifiedMechanism,
         sensitivity: f64,
-    ) -> GaussianEvent {
-        GaussianEvent {
+    ) -> CalibratedGaussianRelease {
+        CalibratedGaussianRelease {
             release,
             neighbours: self.neighbours(),
             mechanism,

@@ -6,7 +6,9 @@ use nalgebra::DMatrix;
 use super::{
     AuditableCertificate, AuditedMechanism, JointSumsRelease, RecordSumWeights, ReplicateJob, SumsRelease, TaskError,
 };
-use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, ReleaseKind};
+use dpgp_accounting::{
+    CalibratedGaussianRelease, Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, ReleaseKind,
+};
 use dpgp_gp::kernel::Interval;
 use dpgp_gp::variational::{FeatureNormBound, squared_kernel_vector_norm_bound};
 use dpgp_mechanisms::{
@@ -104,7 +106,7 @@ impl<'a> NoisySumsBounds<'a> {
 /// The certificate of noise on sums; `excess` is the least known bound on their sensitivity over the one that noise is
 /// scaled by.
 pub(super) fn noisy_sums_certificate(release: ReleaseKind, cell: &PrivacySetting, excess: f64) -> Certificate {
-    let event = GaussianEvent {
+    let event = CalibratedGaussianRelease {
         release,
         neighbours: Neighbours::OneRecord(NeighbourRelation::ReplaceOne),
         mechanism: CertifiedMechanism::NoisySums,

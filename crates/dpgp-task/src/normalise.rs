@@ -1,7 +1,7 @@
 //! Clipping, centring and scaling of targets.
 
 use crate::summary::mean;
-use dpgp_accounting::Caveat;
+use dpgp_accounting::GuaranteeCaveat;
 use dpgp_mechanisms::CellSections;
 use dpgp_number::Positive;
 use dpgp_spec::setting::{NormaliseSetting, PrivateCentreSetting, prior_mean};
@@ -96,9 +96,12 @@ fn normalise_by_private_statistics(
 }
 
 /// Caveat from the use of private targets outside the mechanism.
-pub(super) fn normalisation_caveats(block: &CellSections, normalised: &NormalisedTargets) -> [(Caveat, bool); 2] {
+pub(super) fn normalisation_caveats(
+    block: &CellSections,
+    normalised: &NormalisedTargets,
+) -> [(GuaranteeCaveat, bool); 2] {
     let chosen = block.data.selects_by_target();
-    [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, chosen)]
+    [(GuaranteeCaveat::PrivateNormalisation, normalised.private), (GuaranteeCaveat::PrivateFilter, chosen)]
 }
 
 fn midrange(values: &[f64]) -> f64 {

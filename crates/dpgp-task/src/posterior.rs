@@ -10,8 +10,9 @@ use crate::{
     TaskRequirements,
 };
 use dpgp_accounting::{
-    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumedPoissonAccountant, Caveat, Certificate,
-    LossDistributionAccountant, NeighbourRelation, Sampling, SamplingSchedule, noise_multiplier,
+    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumedPoissonAccountant, Certificate,
+    GuaranteeCaveat, LossDistributionAccountant, NeighbourRelation, Sampling, SamplingSchedule,
+    calibrate_noise_multiplier,
 };
 use dpgp_gp::advi::{
     BatchSampling, BayesianLogisticModel, FitRandomStreams, VariationalFamily, VariationalFitOptions,
@@ -129,8 +130,8 @@ impl TrainTestModels {
 
 fn gradient_certificate(question: &NoiseCalibrationKey, price: &NoiseCalibration) -> Certificate {
     let NoiseCalibrationKey { accountant, relation, budget, .. } = *question;
-    let mut caveats = vec![Caveat::PrivateStandardisation];
-    caveats.extend(price.caveats.iter().copied().map(Caveat::Accounting));
+    let mut caveats = vec![GuaranteeCaveat::PrivateStandardisation];
+    caveats.extend(price.caveats.iter().copied().map(GuaranteeCaveat::Accounting));
     let claim = Certificate::noisy_gradient(accountant, relation, budget.into(), price.delta_exact);
     Certificate { caveats, ..claim }
 }
@@ -199,7 +200,7 @@ impl NoiseCalibrationKey {
         let Self { relation, schedule, budget, .. } = *self;
         let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
         let accountant = self.accountant.accountant();
-        let multiplier = noise_multiplier(accountant.as_ref(), schedule, relation, budget)?;
+        let multiplier = calibrate_noise_multiplier(accountant.as_ref(), schedule, relation, budget)?;
         let event = schedule.with_noise(multiplier);
         let loss = LossDistributionAccountant::default();
         let tight = match self.accountant {

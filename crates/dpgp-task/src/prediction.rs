@@ -13,7 +13,7 @@ use crate::{
     AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee, RandomStreams,
     ReplicateJob, Sample, TaskError, TaskRequirements,
 };
-use dpgp_accounting::Caveat;
+use dpgp_accounting::GuaranteeCaveat;
 use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_mechanisms::{CellSections, MechanismSetting, PrivacySetting, require_linear_mechanism};
@@ -80,7 +80,7 @@ struct PredictionSharedState<'a> {
     normalised: NormalisedTargets,
     /// The frames beside the predictions.
     beside: Vec<FigureTable>,
-    caveats: [(Caveat, bool); 2],
+    caveats: [(GuaranteeCaveat, bool); 2],
 }
 
 /// The release with privacy.

@@ -17,7 +17,7 @@ use crate::{
     AuditableCertificate, AuditedMechanism, CellMeasurements, FitSize, MeasurableTask, OneTargetGuarantee,
     RandomStreams, ReplicateJob, TaskError, TaskRequirements,
 };
-use dpgp_accounting::{Caveat, ReleaseKind};
+use dpgp_accounting::{GuaranteeCaveat, ReleaseKind};
 use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::largest_or_nan;
@@ -73,7 +73,7 @@ fn measure_cell(
     job: &ReplicateJob<'_>,
     cell: &PrivacySetting,
     folds: &[RegressionFold<'_>],
-    caveats: &[(Caveat, bool)],
+    caveats: &[(GuaranteeCaveat, bool)],
 ) -> Result<CellMeasurements, TaskError> {
     let target = OneTargetGuarantee::from_privacy_unit(cell, &job.setting.data)?;
     let scores = folds
@@ -93,7 +93,7 @@ fn certify_worst_fold(
     job: &ReplicateJob<'_>,
     target: OneTargetGuarantee,
     folds: &[RegressionFold<'_>],
-    caveats: &[(Caveat, bool)],
+    caveats: &[(GuaranteeCaveat, bool)],
 ) -> Result<AuditableCertificate, TaskError> {
     if !target.is_private() {
         return Ok(AuditableCertificate::without_claim());
@@ -279,7 +279,7 @@ struct BinningSharedState<'a> {
     /// Units of the target per unit of the normalised one.
     scale: f64,
     folds: Vec<BinnedFold>,
-    caveats: [(Caveat, bool); 2],
+    caveats: [(GuaranteeCaveat, bool); 2],
 }
 
 impl BinningSharedState<'_> {

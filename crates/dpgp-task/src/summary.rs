@@ -140,7 +140,7 @@ fn undefined_reason(replicates: &[&MetricMeasurement]) -> Option<String> {
 fn worst_certificate(replicates: &[&MetricMeasurement]) -> Certificate {
     let mut worst = replicates[0].certificate.clone();
     for measurement in &replicates[1..] {
-        worst.merge_worst(&measurement.certificate);
+        worst.merge_larger_delta_and_gap(&measurement.certificate);
     }
     worst
 }

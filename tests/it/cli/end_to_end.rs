@@ -41,7 +41,7 @@ fn sound_releases_hold() {
         for line in ["pairs of neighbours differ by at most", "prove epsilon >= 0.0", "of 2000 releases, "] {
             assert!(run.out.contains(line), "{line}: {}", run.out);
         }
-        assert!(run.out.contains("prints and writes the same for the file and for"), "{}", run.out);
+        assert!(run.out.contains("is the same for the file and for"), "{}", run.out);
         project.assert_nothing_left();
     }
     let run = project(TARGETS).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
@@ -104,7 +104,7 @@ fn predictions_from_sums_are_attacked_too() {
     assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
     assert_eq!(run.out.matches("1000 releases of each of two neighbours").count(), 2, "{}", run.out);
     assert!(run.out.contains("the sums behind the predictions: 36 pairs of neighbours"), "{}", run.out);
-    assert!(run.out.contains("`dpgp predict` prints and writes the same"), "{}", run.out);
+    assert!(run.out.contains("the output of `dpgp predict` is the same"), "{}", run.out);
 }
 
 /// Rows that are chosen by their target: another target, and the files have other public columns. The certificate excepts it.
@@ -133,7 +133,7 @@ fn files_of_any_form_are_run() {
     project.write("c.toml", &TARGETS.replace(csv, semicolons));
     for spec in ["p.toml", "c.toml"] {
         let run = project.dpgp(&["audit", "--end-to-end", spec, "--at", "grid.csv"]).expect(0);
-        assert!(run.out.contains("holds   `dpgp predict` prints and writes the same"), "{spec}: {}", run.out);
+        assert!(run.out.contains("holds   the output of `dpgp predict` is the same"), "{spec}: {}", run.out);
     }
 }
 

@@ -493,7 +493,7 @@ fn what_is_private_is_for_its_owner_alone() {
     project.write("sums.toml", &records());
     let stats = ["stats", "sums.toml", "energy.csv", "--out", "sums.json", "--release", "s.json", "--no-ledger"];
     project.dpgp(&stats).expect(0);
-    let digest = dpgp::data::digest::compute_file_stamp(&project.path("energy.csv")).unwrap().digest.to_string();
+    let digest = dpgp::data::digest::compute_file_checksum(&project.path("energy.csv")).unwrap().digest.to_string();
     let mut seen = 0;
     let mut folders = vec![project.folder.path().to_path_buf()];
     while let Some(folder) = folders.pop() {

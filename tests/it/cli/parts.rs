@@ -161,7 +161,7 @@ fn attacks_reach_part_files() {
         write_rows(&project, &name, &["x", "n"], &Part { rows: 30, ..*part }.columns());
     }
     let run = project.dpgp(&["audit", "--end-to-end", "s.toml", "--rows", "parts"]).expect(0);
-    assert!(run.out.contains("`dpgp sum` prints and writes the same"), "{}", run.out);
+    assert!(run.out.contains("the output of `dpgp sum` is the same"), "{}", run.out);
 }
 
 /// Bytes as gzip.

@@ -121,7 +121,7 @@ fn a_program_that_fails_is_told() {
         ("echo '{\"mae\": 1}'", "did not return the metric \"rmse\""),
         ("echo '{\"rmse\": 1, \"mae\": 1}'", "returned \"mae\", which is not in task.command.metrics"),
         ("echo '{\"rmse\": 1e999}'", "not a JSON object"),
-        ("sleep 60", "was stopped after 1 s, its task.command.timeout"),
+        ("sleep 60", "was stopped after 1 s (task.command.timeout)"),
         ("sleep 60 & echo '{\"rmse\": []}'", "returned no number for the metric \"rmse\""),
     ] {
         let project = project(program);

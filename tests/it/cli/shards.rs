@@ -93,14 +93,14 @@ fn falsify(project: &Project, from: &str, to: &str) -> String {
         .filter(|line| line.starts_with("done"))
         .map(|line| line[5..69].to_owned())
         .collect();
-    let session = target.session(stored[0].run.clone());
+    let session = target.begin_session(stored[0].run.clone());
     let manifest = DatasetManifest::load_shipped().unwrap();
     let experiment = Experiment::parse("study", Path::new("study.toml"), STUDY.to_owned(), &manifest).unwrap();
     let cell = experiment.cells[0].clone();
     let mut record = stored[0].record.clone();
     record.measured[0].values[0] *= 1.0 + 1e-6;
     session.append(keys[0].parse().unwrap(), &cell, &record).unwrap();
-    target.end(session).unwrap();
+    target.end_session(session).unwrap();
     record.about.labels.join(", ")
 }
 

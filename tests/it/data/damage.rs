@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dpgp::data::rows::{RowFile, RowFilesReader, RowStream};
-use dpgp::data::{CsvLayout, DataError, DataKey, MissingCellPolicy, Table};
+use dpgp::data::{CsvLayout, DataError, HmacKey, MissingCellPolicy, Table};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -50,7 +50,7 @@ fn read(path: &Path) -> Result<(), DataError> {
         &CsvLayout::default(),
         &columns,
         MissingCellPolicy::Refuse,
-        &DataKey::new(b"key"),
+        &HmacKey::new(b"key"),
     )?;
     while rows.read(&mut [Vec::new()], 7)? > 0 {}
     let mut rows = RowFilesReader::open(&files, &CsvLayout::default(), &columns, MissingCellPolicy::Refuse)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dpgp::data::rows::{RowFile, RowFilesReader, RowStream};
 use dpgp::data::{
-    CsvLayout, DataError, DataKey, IdxArray, MissingCellPolicy, Table, describe_columns, read_user_table,
+    CsvLayout, DataError, HmacKey, IdxArray, MissingCellPolicy, Table, describe_columns, read_user_table,
 };
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -49,7 +49,7 @@ fn read(path: &Path) -> Result<(), DataError> {
         &CsvLayout::default(),
         &columns,
         MissingCellPolicy::Refuse,
-        &DataKey::new(b"key"),
+        &HmacKey::new(b"key"),
     )?;
     while rows.read(&mut [Vec::new()], 2)? > 0 {}
     let mut rows =

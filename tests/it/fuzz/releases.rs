@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use dpgp::release::{
     AnyPlannedSumsRelease, CountsFile, GridChoice, ModelOverride, MomentsFile, PredictionsFileContents, PublicPoints,
-    ReleaseError, verify,
+    ReleaseError, verify_release,
 };
 use dpgp::task::Experiment;
 use rand::RngExt;
@@ -80,7 +80,7 @@ fn damaged_parts_are_added_or_refused() {
         unreachable!()
     };
     damaged("part.json", |path| {
-        let total = streamed.add_shard_files(&[path.to_path_buf()])?;
+        let total = streamed.combine_shard_sums(&[path.to_path_buf()])?;
         let privacy = streamed.resolve_privacy_setting(None)?;
         let offer = streamed.design_release(&total, &privacy, true)?;
         offer.charge(None, &streamed.release_spec(&privacy), None)?.draw().map(drop)
@@ -106,9 +106,11 @@ fn damaged_counts_are_estimated_or_refused() {
 /// Those of sums and of predictions; one that has no guarantee any more is none.
 #[test]
 fn damaged_certificates_are_checked_or_refused() {
-    damaged("moments.json", |path| verify(path, None, None, &dpgp::data::SilentProgress).map(drop));
+    damaged("moments.json", |path| verify_release(path, None, None, &dpgp::data::SilentProgress).map(drop));
     let csv = RELEASED.path("p.csv");
-    damaged("p.csv.certificate.json", |path| verify(path, Some(&csv), None, &dpgp::data::SilentProgress).map(drop));
+    damaged("p.csv.certificate.json", |path| {
+        verify_release(path, Some(&csv), None, &dpgp::data::SilentProgress).map(drop)
+    });
 }
 
 /// The rows stand beside a whole certificate, and the other way round.

@@ -4,7 +4,7 @@ use dpgp::number::Budget;
 use dpgp::privacy::accounting::{
     Accountant, AccountingCaveat, AccountingError, AdvancedCompositionAccountant, AssumedPoissonAccountant,
     DoubledSensitivityAccountant, ExactGaussianAccountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent,
-    RenyiAccountant, Sampling, SamplingSchedule, noise_multiplier,
+    RenyiAccountant, Sampling, SamplingSchedule, calibrate_noise_multiplier,
 };
 use proptest::prelude::*;
 
@@ -75,7 +75,7 @@ proptest! {
         let (schedule, delta) = (SamplingSchedule { sampling: Sampling::Poisson { rate: 0.03 }, steps: 200 }, 10f64.powf(exponent));
         let budget = Budget::new(epsilon, delta).unwrap();
         for (accountant, slack) in [(&PLD as &dyn Accountant, 4e-3), (&RenyiAccountant, 1e-5), (&AdvancedCompositionAccountant, 1e-5)] {
-            let noise = noise_multiplier(accountant, schedule, NeighbourRelation::AddRemove, budget).unwrap();
+            let noise = calibrate_noise_multiplier(accountant, schedule, NeighbourRelation::AddRemove, budget).unwrap();
             let found = accountant.epsilon(&poisson(noise, 0.03, 200), NeighbourRelation::AddRemove, delta).unwrap().upper;
             prop_assert!((found / epsilon - 1.0).abs() <= slack, "{}: {found} {epsilon}", accountant.name());
             let spent = accountant.delta(&poisson(noise, 0.03, 200), NeighbourRelation::AddRemove, epsilon).unwrap().upper;

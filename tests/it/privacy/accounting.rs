@@ -4,7 +4,7 @@ use dpgp::number::Budget;
 use dpgp::privacy::accounting::{
     Accountant, AccountingCaveat, AdvancedCompositionAccountant, DoubledSensitivityAccountant, ExactGaussianAccountant,
     LossDistributionAccountant, NeighbourRelation, PrivacyEvent, RenyiAccountant, Sampling, SamplingSchedule,
-    noise_multiplier,
+    calibrate_noise_multiplier,
 };
 use serde_json::Value;
 
@@ -72,7 +72,7 @@ fn digits(text: &str) -> usize {
 fn noise_of_dp_advi() {
     let schedule = SamplingSchedule { sampling: Sampling::Poisson { rate: 0.02 }, steps: 1000 };
     let sigma = |accountant: &dyn Accountant, relation, epsilon| {
-        0.5 * noise_multiplier(accountant, schedule, relation, Budget::new(epsilon, 1e-3).unwrap()).unwrap()
+        0.5 * calibrate_noise_multiplier(accountant, schedule, relation, Budget::new(epsilon, 1e-3).unwrap()).unwrap()
     };
     let pld = LossDistributionAccountant { tolerance: 2e-4 };
     for (epsilon, published, doubled, added) in [

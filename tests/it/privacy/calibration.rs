@@ -108,5 +108,5 @@ fn one_release_can_fill_the_budget() {
     assert_eq!(budget.remaining_mu(mu), 0.0);
     assert_eq!(budget.remaining_epsilon(mu, 1e-5), 0.0);
     assert!((budget.remaining_epsilon(0.0, 1e-5) - 1.0).abs() < 1e-9);
-    assert_eq!(budget.delta_at(0.0), 0.0);
+    assert_eq!(budget.gaussian_delta_at_mu(0.0), 0.0);
 }

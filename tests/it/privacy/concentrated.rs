@@ -2,7 +2,7 @@
 
 use dpgp::number::Budget;
 use dpgp::privacy::{
-    CoinPressStepDesign, MeanInterval, PrivateSelection, coinpress_mean, gaussian_delta, gaussian_rho,
+    CoinPressStepDesign, MeanInterval, PrivateSelection, coinpress_mean, gaussian_delta, gaussian_rho_budget,
     normal_tail_radius, split_coinpress_budget, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic,
     zcdp_rho_of_pure,
 };
@@ -23,7 +23,7 @@ fn conversions_of_zero_concentrated_privacy() {
         assert_relative(zcdp_rho_classic(number(row, "eps_classic"), delta), rho, 1e-10, row);
         assert_relative(zcdp_epsilon(rho, delta), number(row, "eps_cks"), 1e-10, row);
         assert_relative(zcdp_rho(number(row, "eps_cks"), delta), number(row, "opendp_rho"), 1e-10, row);
-        assert_relative(gaussian_rho(number(row, "gaussian_exact_same_rho"), delta), rho, 1e-9, row);
+        assert_relative(gaussian_rho_budget(number(row, "gaussian_exact_same_rho"), delta), rho, 1e-9, row);
     }
     for row in &calibration("eps_to_rho_pure") {
         assert_relative(zcdp_rho_of_pure(number(row, "eps")), number(row, "rho"), 1e-15, row);
@@ -96,7 +96,7 @@ proptest! {
     fn inverses_and_order(epsilon in 0.05..20.0f64, exponent in -12.0..-1.0f64) {
         let delta = 10f64.powf(exponent);
         let (classic, tight, exact) =
-            (zcdp_rho_classic(epsilon, delta), zcdp_rho(epsilon, delta), gaussian_rho(epsilon, delta));
+            (zcdp_rho_classic(epsilon, delta), zcdp_rho(epsilon, delta), gaussian_rho_budget(epsilon, delta));
         prop_assert!(classic <= tight && tight <= exact * (1.0 + 1e-9));
         prop_assert!((zcdp_epsilon(tight, delta) / epsilon - 1.0).abs() < 1e-9);
         prop_assert!(zcdp_epsilon(tight, delta) <= epsilon);

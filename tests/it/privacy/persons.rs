@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dpgp::number::Positive;
 use dpgp::release::{AnyPlannedSumsRelease, ExactSumsFile, PlannedSumsRelease, SumsModel};
-use dpgp::run::{DataLocations, Pool, Project};
+use dpgp::run::{DataLocations, Project, WorkerPool};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
@@ -155,7 +155,7 @@ fn found<M: SumsModel>(streamed: &PlannedSumsRelease<'_, M>, rows: &[Row], folde
     let file: PathBuf = folder.join("rows.csv");
     let out: PathBuf = folder.join("sums.json");
     written(rows, &file);
-    let total = streamed.sum(&[file], None, &Pool::new(1).unwrap(), None).unwrap();
+    let total = streamed.sum(&[file], None, &WorkerPool::new(1).unwrap(), None).unwrap();
     let _ = std::fs::remove_file(&out);
     let mut file = ExactSumsFile::open(&out).unwrap();
     file.write_sums(&total).unwrap();

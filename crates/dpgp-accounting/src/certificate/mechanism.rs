@@ -57,7 +57,7 @@ impl fmt::Display for CertifiedMechanism {
 /// A reason why the guarantee holds only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Caveat {
+pub enum GuaranteeCaveat {
     /// Rows were chosen by their private target.
     PrivateFilter,
     /// Targets were clipped, centred or scaled by statistics of the private targets.
@@ -72,7 +72,7 @@ pub enum Caveat {
     Accounting(AccountingCaveat),
 }
 
-impl fmt::Display for Caveat {
+impl fmt::Display for GuaranteeCaveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Accounting(caveat) => return caveat.fmt(f),
@@ -95,8 +95,8 @@ impl fmt::Display for Caveat {
 ///
 /// ```
 /// use dpgp_accounting::NeighbourRelation;
-/// use dpgp_accounting::{Calibration, GaussianEvent, Guarantee, CertifiedMechanism, Neighbours, ReleaseKind};
-/// let certificate = GaussianEvent {
+/// use dpgp_accounting::{Calibration, CalibratedGaussianRelease, Guarantee, CertifiedMechanism, Neighbours, ReleaseKind};
+/// let certificate = CalibratedGaussianRelease {
 ///     release: ReleaseKind::Histogram,
 ///     neighbours: Neighbours::OneRecord(NeighbourRelation::AddRemove),
 ///     mechanism: CertifiedMechanism::Histogram,
@@ -110,7 +110,7 @@ impl fmt::Display for Caveat {
 /// assert!(certificate.to_string().starts_with("(1.0, 0.01)-DP for the histogram"));
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct GaussianEvent {
+pub struct CalibratedGaussianRelease {
     /// What is released.
     pub release: ReleaseKind,
     /// Which data sets it hides from each other.
@@ -125,16 +125,16 @@ pub struct GaussianEvent {
     pub sensitivity: f64,
 }
 
-impl GaussianEvent {
+impl CalibratedGaussianRelease {
     /// The certificate of the release.
     pub fn certificate(self) -> Certificate {
-        self.repeated(1)
+        self.certificate_for_steps(1)
     }
 
     /// The certificate of so many steps, each a release of this kind and each free to follow the results of those before.
     /// The claim is that of basic composition. The exact delta is that of one Gaussian mechanism with the noise over
     /// `sqrt(steps)`, which no adaptive sequence of such steps exceeds (Dong, Roth and Su 2022, Corollary 3.3).
-    pub fn repeated(self, steps: usize) -> Certificate {
+    pub fn certificate_for_steps(self, steps: usize) -> Certificate {
         let Guarantee { epsilon, delta } = self.guarantee;
         if epsilon.is_infinite() {
             return Certificate::none();
@@ -146,7 +146,7 @@ impl GaussianEvent {
             ..Certificate::new(self.release, self.neighbours, (self.mechanism)(self.calibration), claimed)
         };
         // The proof of a calibration is that of one step, at the epsilon of the step.
-        certificate.with_caveats(&[(Caveat::OutsideProof, !self.calibration.is_proven_for(epsilon))])
+        certificate.with_caveats(&[(GuaranteeCaveat::OutsideProof, !self.calibration.is_proven_for(epsilon))])
     }
 }
 
@@ -155,8 +155,8 @@ mod tests {
     use super::*;
     use crate::NeighbourRelation;
 
-    fn event(epsilon: f64, calibration: Calibration) -> GaussianEvent {
-        GaussianEvent {
+    fn event(epsilon: f64, calibration: Calibration) -> CalibratedGaussianRelease {
+        CalibratedGaussianRelease {
             release: ReleaseKind::Histogram,
             neighbours: Neighbours::OneRecord(NeighbourRelation::AddRemove),
             mechanism: CertifiedMechanism::Histogram,
@@ -169,7 +169,7 @@ mod tests {
     /// Nine steps with half the noise are one with a sixth of it, at nine times the epsilon.
     #[test]
     fn steps_compose_to_one() {
-        let certificate = event(0.1, Calibration::Analytic).repeated(9);
+        let certificate = event(0.1, Calibration::Analytic).certificate_for_steps(9);
         let sigma = Calibration::Analytic.sigma(0.1, 1e-5) / 6.0;
         let exact = certificate.delta_exact.unwrap();
         assert!((exact / gaussian_delta_upper_bound(sigma, 0.9) - 1.0).abs() < 1e-9, "{exact}");
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn what_no_proof_covers_is_an_exception() {
         let caveats = |epsilon| event(epsilon, Calibration::Classic).certificate().caveats;
-        assert_eq!((caveats(1.0), caveats(1.5)), (vec![], vec![Caveat::OutsideProof]));
+        assert_eq!((caveats(1.0), caveats(1.5)), (vec![], vec![GuaranteeCaveat::OutsideProof]));
         let nothing = event(f64::INFINITY, Calibration::Classic).certificate();
         assert_eq!((nothing.guarantee, nothing.epsilon(), nothing.delta()), (None, f64::INFINITY, None));
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AccountantKind, AttackRisk, NeighbourRelation};
 
-pub use mechanism::{Caveat, CertifiedMechanism, GaussianEvent};
+pub use mechanism::{CalibratedGaussianRelease, CertifiedMechanism, GuaranteeCaveat};
 pub use unit::{Guarantee, PrivacyUnit};
 
 /// The certificate of one release.
@@ -36,7 +36,7 @@ pub struct Certificate {
     /// How far the noise is from the optimum: nats of `log det M`, or relative excess of the trace.
     pub gap: Option<f64>,
     /// What the guarantee leaves out.
-    pub caveats: Vec<Caveat>,
+    pub caveats: Vec<GuaranteeCaveat>,
     /// What somebody else claims where nothing is guaranteed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<UncheckedClaim>,
@@ -53,12 +53,12 @@ pub struct UncheckedClaim {
 
 impl Certificate {
     /// The risk of a Gaussian release with this certificate; none without a guarantee, or where it has exceptions.
-    pub fn risk(&self, mu: f64) -> Option<AttackRisk> {
+    pub fn attack_risk(&self, mu: f64) -> Option<AttackRisk> {
         (self.guarantee.is_some() && self.caveats.is_empty()).then(|| AttackRisk::of_gaussian(mu))
     }
 
     /// Two neighbouring data sets, as [`AttackRisk::describe_risk`] names them.
-    pub fn describe_alternatives(&self) -> Option<String> {
+    pub fn describe_neighbouring_pair(&self) -> Option<String> {
         let person = matches!(self.unit, PrivacyUnit::Person { .. });
         let row = matches!(self.unit, PrivacyUnit::Row { .. });
         let unit = if person {
@@ -116,7 +116,8 @@ impl Certificate {
     pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool) -> Self {
         let claimed = Guarantee::pure(epsilon);
         let chosen = Self::new(ReleaseKind::SelectedIndex, neighbours, CertifiedMechanism::Exponential, claimed);
-        Self { delta_exact: valid.then_some(0.0), ..chosen }.with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
+        Self { delta_exact: valid.then_some(0.0), ..chosen }
+            .with_caveats(&[(GuaranteeCaveat::InvalidSensitivity, !valid)])
     }
 
     /// The certificate of Laplace noise of the scale `sensitivity / epsilon` on numbers of which neighbours move one, by at most the
@@ -211,7 +212,7 @@ impl Certificate {
 
     /// Adds each caveat whose flag is true.
     #[must_use]
-    pub fn with_caveats(mut self, caveats: &[(Caveat, bool)]) -> Self {
+    pub fn with_caveats(mut self, caveats: &[(GuaranteeCaveat, bool)]) -> Self {
         self.caveats.extend(caveats.iter().filter(|(_, applies)| *applies).map(|(caveat, _)| *caveat));
         self
     }
@@ -239,7 +240,7 @@ impl Certificate {
 
     /// Takes over the larger exact delta and gap of another release of the same kind. Where one of the two is not known,
     /// neither is the larger.
-    pub fn merge_worst(&mut self, other: &Self) {
+    pub fn merge_larger_delta_and_gap(&mut self, other: &Self) {
         self.delta_exact = self.delta_exact.zip(other.delta_exact).map(|(a, b)| a.max(b));
         self.gap = self.gap.zip(other.gap).map(|(a, b)| a.max(b));
     }

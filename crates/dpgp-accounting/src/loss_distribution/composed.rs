@@ -19,7 +19,7 @@ const OUTSIDE: f64 = 30.0;
 ///
 /// with the tilted masses `y` of the sum. What falls outside the window is folded into it and bounded by Chernoff.
 #[derive(Debug)]
-pub(super) struct ComposedLosses {
+pub(super) struct ComposedLossDistribution {
     /// Loss of the first point of the window.
     bottom: f64,
     width: f64,
@@ -34,7 +34,7 @@ pub(super) struct ComposedLosses {
     infinite: f64,
 }
 
-impl ComposedLosses {
+impl ComposedLossDistribution {
     /// Tilts and sums; at most `limit` grid points are used, which may fail to hold the window: then `None`.
     pub fn new(sum: &LossSum<'_>, tilt: f64, limit: usize) -> Option<Self> {
         let width = sum.step.width;
@@ -46,10 +46,10 @@ impl ComposedLosses {
         }
         // The transform is cyclic: grid points are counted modulo n, and the window is turned to the front afterwards.
         let n = (points as usize).next_power_of_two();
-        let cumulant = sum.cumulant(tilt).value;
+        let cumulant = sum.step_cumulant(tilt).value;
         let mut folded = vec![0.0; n];
         let mut largest_exponent = 0.0f64;
-        for (i, (loss, mass)) in sum.step.losses().enumerate().filter(|(_, (_, mass))| *mass > 0.0) {
+        for (i, (loss, mass)) in sum.step.losses_with_masses().enumerate().filter(|(_, (_, mass))| *mass > 0.0) {
             let exponent = tilt * loss - cumulant;
             largest_exponent = largest_exponent.max(exponent.abs() + mass.ln().abs());
             folded[(sum.step.first + i as i64).rem_euclid(n as i64) as usize] += (exponent + mass.ln()).exp();
@@ -119,12 +119,12 @@ impl ComposedLosses {
 /// `T` times as much, and by `8 T u` from repeated squaring; norms shrink by `sqrt n` on the way back.
 fn convolution_power(values: &[f64], steps: u32) -> (Vec<f64>, f64) {
     let n = values.len();
-    let roots = roots(n);
+    let roots = roots_of_unity(n);
     let mut data: Vec<Complex<f64>> = values.iter().map(|v| Complex::new(*v, 0.0)).collect();
-    transform(&mut data, &roots);
+    fast_fourier_transform(&mut data, &roots);
     // The inverse transform is the forward one of the conjugates, over n; the result is real, so it needs no conjugate.
     data.iter_mut().for_each(|z| *z = power(*z, steps).conj());
-    transform(&mut data, &roots);
+    fast_fourier_transform(&mut data, &roots);
     let result: Vec<f64> = data.iter().map(|z| z.re / n as f64).collect();
     let level = 0.5 * f64::EPSILON;
     let transform_error = 10.0 * level * (n as f64).log2().max(1.0);
@@ -153,14 +153,14 @@ fn power(mut base: Complex<f64>, mut exponent: u32) -> Complex<f64> {
 }
 
 /// `e^(-2 pi i k / n)` for `k < n / 2`.
-fn roots(n: usize) -> Vec<Complex<f64>> {
+fn roots_of_unity(n: usize) -> Vec<Complex<f64>> {
     // Each by its own angle: repeated products would gather rounding errors.
     let angles = (0..n / 2).map(|k| -TAU * (k as f64 / n as f64));
     angles.map(|angle| Complex::new(angle.cos(), angle.sin())).collect()
 }
 
 /// The discrete Fourier transform in place, by decimation in time (Cooley and Tukey 1965).
-fn transform(data: &mut [Complex<f64>], roots: &[Complex<f64>]) {
+fn fast_fourier_transform(data: &mut [Complex<f64>], roots: &[Complex<f64>]) {
     let n = data.len();
     let bits = n.trailing_zeros();
     for i in 1..n {
@@ -185,12 +185,12 @@ fn transform(data: &mut [Complex<f64>], roots: &[Complex<f64>]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::discrete::DiscreteLosses;
+    use super::super::discrete::DiscreteLossDistribution;
     use super::*;
 
     /// Randomised response: a loss of ln 3 has the probability 3/4, one of -ln 3 1/4.
-    fn response(infinite: f64) -> DiscreteLosses {
-        DiscreteLosses { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite }
+    fn response(infinite: f64) -> DiscreteLossDistribution {
+        DiscreteLossDistribution { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite }
     }
 
     /// Of four answers the losses 4 ln 3, 2 ln 3 and 0 have the probabilities 81, 108 and 54 of 256, so that from `e^epsilon` of 1 to 9
@@ -200,7 +200,7 @@ mod tests {
         let step = response(0.0);
         let sum = LossSum::new(&step, 4);
         for tilt in [0.2, 1.0, 2.5] {
-            let composed = ComposedLosses::new(&sum, tilt, 1 << 12).unwrap();
+            let composed = ComposedLossDistribution::new(&sum, tilt, 1 << 12).unwrap();
             assert!(composed.largest_loss() >= 4.0 * step.width - 1e-12);
             for epsilon in [0.25, 1.0, 2.0] {
                 let exact = (189.0 - 13.0 * f64::exp(epsilon)) / 256.0;
@@ -218,7 +218,7 @@ mod tests {
     fn infinite_losses_add_up() {
         let (step, same) = (response(0.0), response(0.01));
         let [without, with] =
-            [&step, &same].map(|step| ComposedLosses::new(&LossSum::new(step, 4), 1.0, 1 << 12).unwrap());
+            [&step, &same].map(|step| ComposedLossDistribution::new(&LossSum::new(step, 4), 1.0, 1 << 12).unwrap());
         assert!((with.delta_upper_bound(1.0) - without.delta_upper_bound(1.0) - 0.04).abs() < 1e-12);
         assert!((with.delta_lower_bound(1.0) - without.delta_lower_bound(1.0) - 0.04).abs() < 1e-12);
     }
@@ -226,14 +226,14 @@ mod tests {
     #[test]
     fn a_window_may_not_fit() {
         let step = response(0.0);
-        assert!(ComposedLosses::new(&LossSum::new(&step, 4), 1.0, 4).is_none());
+        assert!(ComposedLossDistribution::new(&LossSum::new(&step, 4), 1.0, 4).is_none());
     }
 
     /// At tilt 1 the cumulant is `ln(7/3)`; the longer exponent is that of the negative loss, `ln 3 + ln(7/3)`, beside `ln 4` of its mass.
     #[test]
     fn rounding_is_bounded_by_exponents_and_span() {
         let step = response(0.0);
-        let composed = ComposedLosses::new(&LossSum::new(&step, 4), 1.0, 1 << 12).unwrap();
+        let composed = ComposedLossDistribution::new(&LossSum::new(&step, 4), 1.0, 1 << 12).unwrap();
         let (width, points) = (3f64.ln(), composed.masses.len() as f64);
         assert!((composed.largest_loss() - composed.bottom - (points - 1.0) * width).abs() < 1e-12);
         let cumulant = (7.0f64 / 3.0).ln();
@@ -248,7 +248,7 @@ mod tests {
     /// error is weighed alike, both are a quarter wrong, and what is beyond the window is `e^(30 - 1 / 2 - 1 / 2 - 30)`.
     #[test]
     fn errors_are_weighed_like_masses() {
-        let composed = ComposedLosses {
+        let composed = ComposedLossDistribution {
             bottom: 0.0,
             width: 1.0,
             masses: vec![0.0, 0.0, 0.5],
@@ -263,7 +263,7 @@ mod tests {
         let lower = 0.0625 + 0.375 * weight * 0.75 - 2.0 * (-33.5f64).exp();
         assert!((composed.delta_upper_bound(1.0) - upper).abs() < 1e-15, "{} {upper}", composed.delta_upper_bound(1.0));
         assert!((composed.delta_lower_bound(1.0) - lower).abs() < 1e-15, "{} {lower}", composed.delta_lower_bound(1.0));
-        let scaled = ComposedLosses { log_scale: 30.0, masses: vec![0.0; 3], norm_error: 0.0, ..composed };
+        let scaled = ComposedLossDistribution { log_scale: 30.0, masses: vec![0.0; 3], norm_error: 0.0, ..composed };
         assert!(
             (scaled.delta_upper_bound(1.0) - 0.0625 - (-1f64).exp()).abs() < 1e-15,
             "{}",

@@ -1,6 +1,6 @@
 //! Sums of independent losses: cumulants, exponential tilts and Chernoff bounds.
 
-use super::discrete::DiscreteLosses;
+use super::discrete::DiscreteLossDistribution;
 
 /// Tilts beyond these, per grid width, are no better: a point outweighs its neighbour by nothing, or by `e^100`.
 const LEAST_TILT: f64 = 1e-12;
@@ -9,7 +9,7 @@ const GREATEST_TILT: f64 = 100.0;
 /// The sum of the losses of all steps.
 #[derive(Debug)]
 pub(super) struct LossSum<'a> {
-    pub step: &'a DiscreteLosses,
+    pub step: &'a DiscreteLossDistribution,
     pub steps: u32,
     /// Grid losses of positive mass, with the logarithm of the mass.
     terms: Vec<(f64, f64)>,
@@ -22,13 +22,13 @@ pub(super) struct CumulantValue {
 }
 
 impl<'a> LossSum<'a> {
-    pub fn new(step: &'a DiscreteLosses, steps: u32) -> Self {
-        let positive = step.losses().filter(|(_, mass)| *mass > 0.0);
+    pub fn new(step: &'a DiscreteLossDistribution, steps: u32) -> Self {
+        let positive = step.losses_with_masses().filter(|(_, mass)| *mass > 0.0);
         Self { step, steps, terms: positive.map(|(loss, mass)| (loss, mass.ln())).collect() }
     }
 
     /// `K(t) = ln sum m_i e^(t l_i)` of one step, with its derivative.
-    pub fn cumulant(&self, tilt: f64) -> CumulantValue {
+    pub fn step_cumulant(&self, tilt: f64) -> CumulantValue {
         let exponents = self.terms.iter().map(|(loss, log)| log + tilt * loss);
         // Relative to the greatest term nothing overflows, whatever the tilt.
         let top = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -42,8 +42,8 @@ impl<'a> LossSum<'a> {
     }
 
     /// The mean of the sum under a tilt, `T K'(t)`.
-    fn mean(&self, tilt: f64) -> f64 {
-        f64::from(self.steps) * self.cumulant(tilt).slope
+    fn tilted_mean(&self, tilt: f64) -> f64 {
+        f64::from(self.steps) * self.step_cumulant(tilt).slope
     }
 
     /// The tilt at which the Chernoff bound `(T K(t) + ln(1/delta)) / t` of the sum is least.
@@ -53,25 +53,25 @@ impl<'a> LossSum<'a> {
 
     /// The tilt, not negative, at which the sum has a mean of at least `epsilon`.
     pub fn tilt_for_mean(&self, epsilon: f64) -> f64 {
-        if self.mean(0.0) >= epsilon {
+        if self.tilted_mean(0.0) >= epsilon {
             return 0.0;
         }
-        self.find_rising_root(|tilt| self.mean(tilt) - epsilon)
+        self.find_rising_root(|tilt| self.tilted_mean(tilt) - epsilon)
     }
 
     /// A value that the sum passes, upwards or downwards (`sign`), with probability at most `e^-nats` when its
     /// terms are tilted by `tilt`: `(T (K(tilt + t) - K(tilt)) + nats) / t`.
     pub fn chernoff_quantile_bound(&self, tilt: f64, sign: f64, nats: f64) -> f64 {
         let more = sign * self.chernoff_tilt(tilt, sign, nats);
-        let rise = self.cumulant(tilt + more).value - self.cumulant(tilt).value;
+        let rise = self.step_cumulant(tilt + more).value - self.step_cumulant(tilt).value;
         (f64::from(self.steps) * rise + nats) / more
     }
 
     /// The size `t` where `T (s t K'(b + s t) - K(b + s t) + K(b)) = nats`, which makes [`LossSum::chernoff_quantile_bound`] tight.
     fn chernoff_tilt(&self, base: f64, sign: f64, nats: f64) -> f64 {
-        let start = self.cumulant(base).value;
+        let start = self.step_cumulant(base).value;
         self.find_rising_root(|size| {
-            let CumulantValue { value, slope } = self.cumulant(base + sign * size);
+            let CumulantValue { value, slope } = self.step_cumulant(base + sign * size);
             f64::from(self.steps) * (sign * size * slope - value + start) - nats
         })
     }
@@ -111,8 +111,8 @@ mod tests {
     use super::*;
 
     /// Losses of 1/2 and -1/2, as likely as each other: `K(t) = ln cosh(t / 2)`.
-    fn coin() -> DiscreteLosses {
-        DiscreteLosses { first: -1, width: 0.5, masses: vec![0.5, 0.0, 0.5], infinite: 0.0 }
+    fn coin() -> DiscreteLossDistribution {
+        DiscreteLossDistribution { first: -1, width: 0.5, masses: vec![0.5, 0.0, 0.5], infinite: 0.0 }
     }
 
     /// The mean of ten tilted coins is `5 tanh(t / 2)`.
@@ -140,7 +140,7 @@ mod tests {
     fn cumulants_are_those_of_coins() {
         let coin = coin();
         for tilt in [-3.0, 0.0, 0.5, 40.0] {
-            let CumulantValue { value, slope } = LossSum::new(&coin, 7).cumulant(tilt);
+            let CumulantValue { value, slope } = LossSum::new(&coin, 7).step_cumulant(tilt);
             assert!((value - (0.5 * tilt).cosh().ln()).abs() < 1e-13, "{tilt}: {value}");
             assert!((slope - 0.5 * (0.5 * tilt).tanh()).abs() < 1e-14, "{tilt}: {slope}");
         }

@@ -6,9 +6,9 @@ mod loss_sum;
 mod pair;
 mod refine;
 
-use super::{Accountant, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent};
+use super::{Accountant, AccountingError, EpsilonOrDeltaBounds, GivenEpsilonOrDelta, NeighbourRelation, PrivacyEvent};
 use pair::DominatingPair;
-use refine::{BoundRefinement, Enclosure};
+use refine::{Enclosure, RefinementStoppingRule};
 
 /// The accountant of privacy loss distributions, for full batches and Poisson sampling with either neighbours.
 ///
@@ -39,8 +39,8 @@ impl Accountant for LossDistributionAccountant {
         &self,
         event: &PrivacyEvent,
         relation: NeighbourRelation,
-        given: GivenParameter,
-    ) -> Result<GuaranteeBounds, AccountingError> {
+        given: GivenEpsilonOrDelta,
+    ) -> Result<EpsilonOrDeltaBounds, AccountingError> {
         let Some(pairs) = DominatingPair::pairs_of_event(event, relation) else {
             return Err(self.refusal(
                 event,
@@ -52,10 +52,10 @@ impl Accountant for LossDistributionAccountant {
         let mut worse = Enclosure { lower: 0.0, upper: 0.0 };
         for pair in pairs {
             // A pair whose upper bound is below the lower bound of another one need not be known better.
-            let refinement = BoundRefinement { tolerance: self.tolerance, enough: worse.lower };
-            worse = worse.enclose_maximum(refinement.enclose(&pair, event.steps, given));
+            let refinement = RefinementStoppingRule { tolerance: self.tolerance, enough: worse.lower };
+            worse = worse.enclose_maximum(refinement.enclose_missing_parameter(&pair, event.steps, given));
         }
-        Ok(GuaranteeBounds { lower: worse.lower, ..GuaranteeBounds::from_upper_bound(worse.upper) })
+        Ok(EpsilonOrDeltaBounds { lower: worse.lower, ..EpsilonOrDeltaBounds::from_upper_bound(worse.upper) })
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
 
     /// `P(loss > e) - e^e Q(loss > e)`.
     fn one_step(pair: &DominatingPair, epsilon: f64) -> f64 {
-        let tail = pair.cut(pair.point(epsilon)).masses_between(&pair.cut(f64::INFINITY));
+        let tail = pair.tail_cut_at(pair.point_at_loss(epsilon)).masses_between(&pair.tail_cut_at(f64::INFINITY));
         tail.p - epsilon.exp() * tail.q
     }
 
@@ -77,13 +77,14 @@ mod tests {
         let cells = ends.take_while(|low| *low < 1.0 + 10.0 * pair.sd).map(|low| (low, low + 2e-3));
         cells
             .map(|(a, b)| {
-                pair.cut(a).masses_between(&pair.cut(b)).p * one_step(pair, epsilon - pair.loss(0.5 * (a + b)))
+                pair.tail_cut_at(a).masses_between(&pair.tail_cut_at(b)).p
+                    * one_step(pair, epsilon - pair.loss(0.5 * (a + b)))
             })
             .sum()
     }
 
-    fn enclose(pair: &DominatingPair, steps: u32, given: GivenParameter) -> Enclosure {
-        BoundRefinement { tolerance: 1e-3, enough: 0.0 }.enclose(pair, steps, given)
+    fn enclose(pair: &DominatingPair, steps: u32, given: GivenEpsilonOrDelta) -> Enclosure {
+        RefinementStoppingRule { tolerance: 1e-3, enough: 0.0 }.enclose_missing_parameter(pair, steps, given)
     }
 
     #[test]
@@ -94,12 +95,12 @@ mod tests {
                 let event = PrivacyEvent { noise_multiplier, sampling, steps: 1 };
                 for pair in DominatingPair::pairs_of_event(&event, relation).unwrap() {
                     for (steps, delta) in [(1, one_step(&pair, epsilon)), (2, two_steps(&pair, epsilon))] {
-                        let Enclosure { lower, upper } = enclose(&pair, steps, GivenParameter::Epsilon(epsilon));
+                        let Enclosure { lower, upper } = enclose(&pair, steps, GivenEpsilonOrDelta::Epsilon(epsilon));
                         let what = format!("{pair:?}, {steps}: {delta} in [{lower}, {upper}]");
                         let close = upper <= 1.006 * lower + 1e-9;
                         assert!(lower <= delta + 1e-9 && delta <= upper + 1e-9 && close, "{what}");
                         if delta > 1e-9 {
-                            let found = enclose(&pair, steps, GivenParameter::Delta(delta));
+                            let found = enclose(&pair, steps, GivenEpsilonOrDelta::Delta(delta));
                             let holds = found.lower <= epsilon + 1e-6 && epsilon - 1e-6 <= found.upper;
                             assert!(holds, "{what}: {found:?}");
                         }
@@ -132,11 +133,11 @@ mod tests {
             let event = PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate }, steps: 1 };
             let pair = removal(&event);
             let truth = one_step_epsilon(&pair, 1e-5);
-            let Enclosure { lower, upper } = enclose(&pair, 1, GivenParameter::Delta(1e-5));
+            let Enclosure { lower, upper } = enclose(&pair, 1, GivenEpsilonOrDelta::Delta(1e-5));
             let what = format!("{pair:?}: {truth} in [{lower}, {upper}]");
             assert!(lower <= truth && truth <= upper && upper - lower <= 0.01 * truth, "{what}");
             let delta = one_step(&pair, 1.0);
-            let Enclosure { lower, upper } = enclose(&pair, 1, GivenParameter::Epsilon(1.0));
+            let Enclosure { lower, upper } = enclose(&pair, 1, GivenEpsilonOrDelta::Epsilon(1.0));
             let what = format!("{pair:?}: {delta} in [{lower}, {upper}]");
             assert!(lower <= delta && delta <= upper && upper <= 1.01 * lower, "{what}");
         }
@@ -149,7 +150,7 @@ mod tests {
         let pair = removal(&event);
         // All steps reveal at least what one does, and at most ten times what one does at a tenth of delta.
         let (least, most) = (one_step_epsilon(&pair, 1e-5), 10.0 * one_step_epsilon(&pair, 1e-6));
-        let Enclosure { lower, upper } = enclose(&pair, 10, GivenParameter::Delta(1e-5));
+        let Enclosure { lower, upper } = enclose(&pair, 10, GivenEpsilonOrDelta::Delta(1e-5));
         let what = format!("[{lower}, {upper}] in [{least}, {most}]");
         assert!(least <= upper && upper <= most && lower >= 0.99 * upper, "{what}");
     }
@@ -158,9 +159,9 @@ mod tests {
     fn nothing_is_claimed_without_noise() {
         let event = PrivacyEvent { noise_multiplier: 0.01, sampling: Sampling::Poisson { rate: 0.1 }, steps: 3 };
         for pair in DominatingPair::pairs_of_event(&event, NeighbourRelation::AddRemove).unwrap() {
-            let epsilon = enclose(&pair, 3, GivenParameter::Delta(1e-5));
+            let epsilon = enclose(&pair, 3, GivenEpsilonOrDelta::Delta(1e-5));
             assert_eq!(epsilon, Enclosure { lower: 0.0, upper: f64::INFINITY });
-            assert_eq!(enclose(&pair, 3, GivenParameter::Epsilon(1.0)), Enclosure { lower: 0.0, upper: 1.0 });
+            assert_eq!(enclose(&pair, 3, GivenEpsilonOrDelta::Epsilon(1.0)), Enclosure { lower: 0.0, upper: 1.0 });
         }
     }
 }

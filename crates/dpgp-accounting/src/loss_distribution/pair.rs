@@ -39,7 +39,7 @@ pub(super) struct GridRange {
 impl DominatingPair {
     /// The pairs of an event that samples independently; `None` if it does not.
     pub fn pairs_of_event(event: &PrivacyEvent, relation: NeighbourRelation) -> Option<Vec<Self>> {
-        let rate = match event.sampling.simplest() {
+        let rate = match event.sampling.rate_one_as_full_batch() {
             Sampling::FullBatch => 1.0,
             Sampling::Poisson { rate } => rate,
             _ => return None,
@@ -57,12 +57,12 @@ impl DominatingPair {
     pub fn loss(&self, x: f64) -> f64 {
         let variance = self.sd * self.sd;
         // Both densities relative to N(0, s^2): of P at x, and of Q, its mirror image, at -x.
-        log_mixture(self.p, (x - 0.5) / variance) - log_mixture(self.q, (-x - 0.5) / variance)
+        log_mixture_ratio(self.p, (x - 0.5) / variance) - log_mixture_ratio(self.q, (-x - 0.5) / variance)
     }
 
     /// Where the loss has a value: infinite beyond its range. With `w = e^((2x-1)/(2 s^2))` and `R = e^loss`,
     /// `p w^2 + (1 - p - R (1 - q)) w - R q e^(-1/s^2) = 0`.
-    pub fn point(&self, loss: f64) -> f64 {
+    pub fn point_at_loss(&self, loss: f64) -> f64 {
         let ratio = loss.exp();
         // 1 - p - R (1 - q) is a small difference of numbers near 1 where the rates are small: R - 1 by expm1 then.
         let linear = if self.p.max(self.q) > 0.5 {
@@ -83,7 +83,7 @@ impl DominatingPair {
 }
 
 /// `ln(1 - rate + rate e^t)`, to a few units in the last place of the larger of it and 1.
-fn log_mixture(rate: f64, t: f64) -> f64 {
+fn log_mixture_ratio(rate: f64, t: f64) -> f64 {
     match rate {
         0.0 => 0.0,
         1.0 => t,
@@ -105,7 +105,7 @@ mod tests {
                 let pair = DominatingPair { p, q, sd };
                 for x in [-2.0 * sd, -0.3 * sd, 0.0, 0.6 * sd, 1.0 + 3.0 * sd] {
                     let loss = pair.loss(x);
-                    let again = pair.loss(pair.point(loss));
+                    let again = pair.loss(pair.point_at_loss(loss));
                     assert!((again - loss).abs() <= 1e-13 * (1.0 + loss.abs()), "{pair:?} {x}: {loss} {again}");
                 }
             }
@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn losses_have_a_range() {
         let removed = DominatingPair { p: 0.1, q: 0.0, sd: 1.0 };
-        assert_eq!(removed.point(-0.2), f64::NEG_INFINITY);
+        assert_eq!(removed.point_at_loss(-0.2), f64::NEG_INFINITY);
         let added = DominatingPair { p: 0.0, q: 0.1, sd: 1.0 };
-        assert_eq!(added.point(0.2), f64::INFINITY);
+        assert_eq!(added.point_at_loss(0.2), f64::INFINITY);
     }
 
     /// Two Gaussians are one pair, whichever is first; mixtures are two.
@@ -139,20 +139,20 @@ mod tests {
     #[test]
     fn rates_near_one_keep_their_complement() {
         let rate = 1.0 - 2f64.powi(-40);
-        assert!((log_mixture(rate, -30.0) + 27.627_954_890_145_907).abs() < 1e-12);
-        assert!((log_mixture(rate, -26.0) + 25.836_169_145_111_302).abs() < 1e-12);
+        assert!((log_mixture_ratio(rate, -30.0) + 27.627_954_890_145_907).abs() < 1e-12);
+        assert!((log_mixture_ratio(rate, -26.0) + 25.836_169_145_111_302).abs() < 1e-12);
     }
 
     /// Small rates keep their digits: `1e-12 (e^(1/2) - 1)`.
     #[test]
     fn small_rates_keep_their_digits() {
         let expected = 1e-12 * 0.5f64.exp_m1();
-        assert!((log_mixture(1e-12, 0.5) / expected - 1.0).abs() < 1e-11);
+        assert!((log_mixture_ratio(1e-12, 0.5) / expected - 1.0).abs() < 1e-11);
     }
 
     /// The whole weight on one component has its own logarithm, also beyond the numbers.
     #[test]
     fn a_single_component_does_not_overflow() {
-        assert_eq!((log_mixture(1.0, 800.0), log_mixture(0.0, 800.0)), (800.0, 0.0));
+        assert_eq!((log_mixture_ratio(1.0, 800.0), log_mixture_ratio(0.0, 800.0)), (800.0, 0.0));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::convert::Infallible;
 
-use super::composed::ComposedLosses;
-use super::discrete::DiscreteLosses;
+use super::composed::ComposedLossDistribution;
+use super::discrete::DiscreteLossDistribution;
 use super::loss_sum::LossSum;
 use super::pair::{DominatingPair, GridRange};
-use crate::GivenParameter;
-use crate::root::{Bracket, RootSearch, ValueAt};
+use crate::GivenEpsilonOrDelta;
+use crate::root::{Bracket, BracketSearchRange, ValueAt};
 use dpgp_number::normal_pdf;
 
 /// Where the grid would reach beyond this log likelihood ratio of the components, a step reveals everything: no numbers
@@ -27,18 +27,18 @@ const LEAST_DELTA: f64 = 1e-18;
 
 /// When the refinement of a grid may stop: its bounds are close enough.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BoundRefinement {
+pub(super) struct RefinementStoppingRule {
     /// The distance of the bounds on epsilon, relative to the upper one.
     pub tolerance: f64,
     /// Bounds need not be close if the upper one is at most this.
     pub enough: f64,
 }
 
-impl BoundRefinement {
+impl RefinementStoppingRule {
     /// Bounds on the number that is not given.
-    pub fn enclose(self, pair: &DominatingPair, steps: u32, given: GivenParameter) -> Enclosure {
+    pub fn enclose_missing_parameter(self, pair: &DominatingPair, steps: u32, given: GivenEpsilonOrDelta) -> Enclosure {
         let mut best = trivial_enclosure(given);
-        let range = range(pair, steps, given);
+        let range = grid_range(pair, steps, given);
         if (range.high - 0.5) / pair.sd.powi(2) > MOST {
             return best;
         }
@@ -48,7 +48,7 @@ impl BoundRefinement {
         let mut least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
         let mut width = (deviation / CELLS).max(least);
         for _ in 0..REFINEMENTS {
-            let GridBounds { enclosure, fits } = bounds(pair, steps, given, width, range);
+            let GridBounds { enclosure, fits } = compute_grid_bounds(pair, steps, given, width, range);
             best = best.intersect(enclosure);
             if !fits {
                 // A few steps that reveal much reach further than the spread of one tells: only a coarser grid holds them.
@@ -66,29 +66,29 @@ impl BoundRefinement {
 
     /// The distance of the bounds in units of the tolerance; it falls with the square of the grid width. A relative error
     /// of delta is several times that of epsilon.
-    fn relative_gap(self, Enclosure { lower, upper }: Enclosure, given: GivenParameter) -> f64 {
+    fn relative_gap(self, Enclosure { lower, upper }: Enclosure, given: GivenEpsilonOrDelta) -> f64 {
         let factor = match given {
-            GivenParameter::Delta(_) => 1.0,
-            GivenParameter::Epsilon(_) if upper < LEAST_DELTA => return 0.0,
-            GivenParameter::Epsilon(_) => 5.0,
+            GivenEpsilonOrDelta::Delta(_) => 1.0,
+            GivenEpsilonOrDelta::Epsilon(_) if upper < LEAST_DELTA => return 0.0,
+            GivenEpsilonOrDelta::Epsilon(_) => 5.0,
         };
         if upper > lower { (upper - lower) / (factor * self.tolerance * upper) } else { 0.0 }
     }
 }
 
 /// The enclosures that need no proof.
-fn trivial_enclosure(given: GivenParameter) -> Enclosure {
+fn trivial_enclosure(given: GivenEpsilonOrDelta) -> Enclosure {
     match given {
-        GivenParameter::Delta(_) => Enclosure { lower: 0.0, upper: f64::INFINITY },
-        GivenParameter::Epsilon(_) => Enclosure { lower: 0.0, upper: 1.0 },
+        GivenEpsilonOrDelta::Delta(_) => Enclosure { lower: 0.0, upper: f64::INFINITY },
+        GivenEpsilonOrDelta::Epsilon(_) => Enclosure { lower: 0.0, upper: 1.0 },
     }
 }
 
 /// The part of the line that the grid covers: beyond it lies a `P`-mass of at most `e^(-z^2 / 2)` on each side.
-fn range(pair: &DominatingPair, steps: u32, given: GivenParameter) -> GridRange {
+fn grid_range(pair: &DominatingPair, steps: u32, given: GivenEpsilonOrDelta) -> GridRange {
     let delta = match given {
-        GivenParameter::Delta(delta) => delta,
-        GivenParameter::Epsilon(_) => LEAST_DELTA,
+        GivenEpsilonOrDelta::Delta(delta) => delta,
+        GivenEpsilonOrDelta::Epsilon(_) => LEAST_DELTA,
     };
     // e^(-z^2 / 2) = 1e-7 delta / T: the cut tails of all steps together are far below delta.
     let z = (2.0 * (f64::from(steps) / (1e-7 * delta)).ln()).sqrt();
@@ -111,26 +111,33 @@ struct GridBounds {
 }
 
 /// The bounds on a grid of this width, one from above and one from below, tilted alike.
-fn bounds(pair: &DominatingPair, steps: u32, given: GivenParameter, width: f64, range: GridRange) -> GridBounds {
+fn compute_grid_bounds(
+    pair: &DominatingPair,
+    steps: u32,
+    given: GivenEpsilonOrDelta,
+    width: f64,
+    range: GridRange,
+) -> GridBounds {
     let (above, below) = (
-        DiscreteLosses::discretise_dominating(pair, width, range),
-        DiscreteLosses::discretise_dominated(pair, width, range),
+        DiscreteLossDistribution::discretise_dominating(pair, width, range),
+        DiscreteLossDistribution::discretise_dominated(pair, width, range),
     );
     let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
     let tilt = match given {
-        GivenParameter::Delta(delta) => above.tilt_for_delta(delta),
-        GivenParameter::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
+        GivenEpsilonOrDelta::Delta(delta) => above.tilt_for_delta(delta),
+        GivenEpsilonOrDelta::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
     };
-    let (above, below) = (ComposedLosses::new(&above, tilt, POINTS), ComposedLosses::new(&below, tilt, POINTS));
+    let (above, below) =
+        (ComposedLossDistribution::new(&above, tilt, POINTS), ComposedLossDistribution::new(&below, tilt, POINTS));
     let fits = above.is_some() && below.is_some();
     // A window that does not fit leaves its side unknown; the other one still holds.
     let Enclosure { lower, upper } = trivial_enclosure(given);
     let enclosure = match given {
-        GivenParameter::Epsilon(epsilon) => Enclosure {
+        GivenEpsilonOrDelta::Epsilon(epsilon) => Enclosure {
             lower: below.map_or(lower, |below| below.delta_lower_bound(epsilon)),
             upper: above.map_or(upper, |above| above.delta_upper_bound(epsilon)),
         },
-        GivenParameter::Delta(delta) => {
+        GivenEpsilonOrDelta::Delta(delta) => {
             let upper = above.map_or(upper, |above| epsilon_upper_bound(&above, delta));
             // From an infinite upper bound no lower one is looked for.
             let lower = below.map_or(lower, |below| epsilon_lower_bound(&below, delta, upper));
@@ -141,7 +148,7 @@ fn bounds(pair: &DominatingPair, steps: u32, given: GivenParameter, width: f64, 
 }
 
 /// An epsilon where the upper bound on delta is at most `delta`; infinite if there is none in the window.
-fn epsilon_upper_bound(above: &ComposedLosses, delta: f64) -> f64 {
+fn epsilon_upper_bound(above: &ComposedLossDistribution, delta: f64) -> f64 {
     // Logarithms: delta falls by powers of ten along epsilon.
     let mut excess = |epsilon: f64| Ok::<f64, Infallible>((above.delta_upper_bound(epsilon) / delta).ln());
     let (Ok(low), Ok(high)) =
@@ -158,12 +165,12 @@ fn epsilon_upper_bound(above: &ComposedLosses, delta: f64) -> f64 {
 
 /// An epsilon up to `upper` where the lower bound on delta exceeds `delta`; zero if none is seen. Far below the centre
 /// of the window the bound is void, so it is approached from above.
-fn epsilon_lower_bound(below: &ComposedLosses, delta: f64, upper: f64) -> f64 {
+fn epsilon_lower_bound(below: &ComposedLossDistribution, delta: f64, upper: f64) -> f64 {
     if !(upper > 0.0 && upper.is_finite()) {
         return 0.0;
     }
     let excess = |epsilon: f64| Ok::<f64, Infallible>((below.delta_lower_bound(epsilon) / delta).ln());
-    let search = RootSearch { start: upper, stride: 1e-5 * upper, least: 0.0, greatest: upper };
+    let search = BracketSearchRange { start: upper, stride: 1e-5 * upper, least: 0.0, greatest: upper };
     let Ok(found) = Bracket::search(excess, search);
     match found.map(|bracket| bracket.narrow(excess, 1e-10 * upper)) {
         // The lower end, where the bound was seen to exceed delta.
@@ -193,7 +200,7 @@ impl Enclosure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::discrete::DiscreteLosses;
+    use super::super::discrete::DiscreteLossDistribution;
     use super::super::loss_sum::LossSum;
     use super::*;
     use dpgp_number::normal_cdf;
@@ -212,9 +219,10 @@ mod tests {
     /// `Phi(-1) - e^60 Phi(-11) = 0.15866 - 0.02183`, by tables of the error function. Their losses reach far beyond epsilon.
     #[test]
     fn a_few_steps_that_reveal_much_are_enclosed() {
-        let refinement = BoundRefinement { tolerance: 1e-3, enough: 0.0 };
+        let refinement = RefinementStoppingRule { tolerance: 1e-3, enough: 0.0 };
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 0.2 };
-        let Enclosure { lower, upper } = refinement.enclose(&pair, 4, GivenParameter::Epsilon(60.0));
+        let Enclosure { lower, upper } =
+            refinement.enclose_missing_parameter(&pair, 4, GivenEpsilonOrDelta::Epsilon(60.0));
         let exact = normal_cdf(-1.0) - 60f64.exp() * normal_cdf(-11.0);
         assert!((exact - 0.13683).abs() < 2e-5, "{exact}");
         assert!(lower <= exact && exact <= upper && upper - lower <= 6e-3 * exact, "{lower} {exact} {upper}");
@@ -223,8 +231,8 @@ mod tests {
     /// Bounds of 2 and 3 are a third apart.
     #[test]
     fn the_excess_counts_tolerances() {
-        let refinement = BoundRefinement { tolerance: 0.01, enough: 0.0 };
-        let found = refinement.relative_gap(Enclosure { lower: 2.0, upper: 3.0 }, GivenParameter::Delta(0.1));
+        let refinement = RefinementStoppingRule { tolerance: 0.01, enough: 0.0 };
+        let found = refinement.relative_gap(Enclosure { lower: 2.0, upper: 3.0 }, GivenEpsilonOrDelta::Delta(0.1));
         assert!((found - 100.0 / 3.0).abs() < 1e-12);
     }
 
@@ -233,9 +241,9 @@ mod tests {
     fn the_range_covers_all_but_a_part_of_delta() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
         for (given, z) in
-            [(GivenParameter::Delta(1e-5), 7.618_046_400_1), (GivenParameter::Epsilon(3.0), 10.858_261_526_2)]
+            [(GivenEpsilonOrDelta::Delta(1e-5), 7.618_046_400_1), (GivenEpsilonOrDelta::Epsilon(3.0), 10.858_261_526_2)]
         {
-            let GridRange { low, high } = range(&pair, 4, given);
+            let GridRange { low, high } = grid_range(&pair, 4, given);
             assert!((low + 2.0 * z).abs() < 1e-9 && (high - 1.0 - 2.0 * z).abs() < 1e-9, "{low} {high}");
         }
     }
@@ -243,20 +251,20 @@ mod tests {
     /// Of delta five tolerances are one; bounds that are the same, or below all deltas, are close enough.
     #[test]
     fn an_excess_of_delta_is_a_fifth() {
-        let refinement = BoundRefinement { tolerance: 0.01, enough: 0.0 };
+        let refinement = RefinementStoppingRule { tolerance: 0.01, enough: 0.0 };
         let excess = |lower, upper, given| refinement.relative_gap(Enclosure { lower, upper }, given);
-        assert!((excess(0.2, 0.3, GivenParameter::Epsilon(1.0)) - 20.0 / 3.0).abs() < 1e-12);
-        assert_eq!(excess(1e-20, 1e-19, GivenParameter::Epsilon(1.0)), 0.0);
+        assert!((excess(0.2, 0.3, GivenEpsilonOrDelta::Epsilon(1.0)) - 20.0 / 3.0).abs() < 1e-12);
+        assert_eq!(excess(1e-20, 1e-19, GivenEpsilonOrDelta::Epsilon(1.0)), 0.0);
         assert_eq!(
-            (excess(2.0, 2.0, GivenParameter::Delta(0.1)), excess(0.5, 0.5, GivenParameter::Epsilon(1.0))),
+            (excess(2.0, 2.0, GivenEpsilonOrDelta::Delta(0.1)), excess(0.5, 0.5, GivenEpsilonOrDelta::Epsilon(1.0))),
             (0.0, 0.0)
         );
     }
 
     /// One answer of randomised response, whose delta at epsilon is `(3 - e^epsilon) / 4`.
-    fn answer(infinite: f64) -> ComposedLosses {
-        let step = DiscreteLosses { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite };
-        ComposedLosses::new(&LossSum::new(&step, 1), 1.0, 1 << 12).unwrap()
+    fn answer(infinite: f64) -> ComposedLossDistribution {
+        let step = DiscreteLossDistribution { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite };
+        ComposedLossDistribution::new(&LossSum::new(&step, 1), 1.0, 1 << 12).unwrap()
     }
 
     #[test]

@@ -3,20 +3,20 @@
 
 use std::sync::Arc;
 
-use super::LowerBounds;
+use super::PrivacyLowerBounds;
 use super::half_line::{BoundGoal, ColumnScore, PromisingSet, ThresholdSet, best_threshold_sets, column_differences};
-use super::outputs::{ColumnBasis, Feature, MechanismOutputs, OutputKey, OutputScore};
-use crate::binomial::Trials;
+use super::outputs::{ColumnBasis, FeatureValue, MechanismOutputs, OutputKey, OutputScore};
+use crate::binomial::BinomialTrials;
 use dpgp_accounting::Guarantee;
 
 /// The sets that were chosen for epsilon and for delta, and what has been observed of them since.
 #[derive(Debug, Clone)]
-pub struct AttackSets {
-    epsilon: AttackSet,
-    delta: AttackSet,
+pub struct DistinguishingSets {
+    epsilon: DistinguishingSet,
+    delta: DistinguishingSet,
 }
 
-impl AttackSets {
+impl DistinguishingSets {
     /// Chooses sets: scores are learned on the first halves of the outputs, sets on the rest.
     pub fn from_outputs(outputs: [&MechanismOutputs; 2], claim: Guarantee) -> Self {
         let goals = [BoundGoal::Epsilon { delta: claim.delta }, BoundGoal::Delta { epsilon: claim.epsilon }];
@@ -31,7 +31,7 @@ impl AttackSets {
             }
         }
         let [epsilon, delta] = chosen;
-        Self { epsilon: AttackSet::new(goals[0], epsilon), delta: AttackSet::new(goals[1], delta) }
+        Self { epsilon: DistinguishingSet::new(goals[0], epsilon), delta: DistinguishingSet::new(goals[1], delta) }
     }
 
     /// Counts outputs that had no part in the choice.
@@ -41,9 +41,9 @@ impl AttackSets {
     }
 
     /// Bound that the observations prove, with this error for all together.
-    pub fn lower_bounds(&self, error: f64) -> LowerBounds {
-        let set = self.epsilon.set.as_ref().map_or_else(String::new, ThresholdSet::set_in_words);
-        LowerBounds {
+    pub fn lower_bounds(&self, error: f64) -> PrivacyLowerBounds {
+        let set = self.epsilon.set.as_ref().map_or_else(String::new, ThresholdSet::describe_set);
+        PrivacyLowerBounds {
             epsilon: self.epsilon.proved_bound(error / 4.0),
             delta: self.delta.proved_bound(error / 4.0),
             set,
@@ -53,15 +53,15 @@ impl AttackSets {
 
 /// One set, and how many outputs of each input lay in it.
 #[derive(Debug, Clone)]
-struct AttackSet {
+struct DistinguishingSet {
     goal: BoundGoal,
     set: Option<ThresholdSet>,
-    counts: [Trials; 2],
+    counts: [BinomialTrials; 2],
 }
 
-impl AttackSet {
+impl DistinguishingSet {
     fn new(goal: BoundGoal, promise: Option<PromisingSet>) -> Self {
-        let none = Trials { successes: 0, trials: 0 };
+        let none = BinomialTrials { successes: 0, trials: 0 };
         Self { goal, set: promise.map(|promise| promise.set), counts: [none; 2] }
     }
 
@@ -94,14 +94,14 @@ const RATE: f64 = 0.1;
 /// one where columns are independent, as with noise on each number.
 #[derive(Debug)]
 pub(super) struct AdditiveScore {
-    curves: ColumnCurves,
+    curves: OutputFeatureMap,
     weights: Vec<f64>,
 }
 
 impl AdditiveScore {
     /// The regression of these outputs.
     pub fn from_outputs(outputs: [&MechanismOutputs; 2]) -> Self {
-        let curves = ColumnCurves::from_outputs(outputs, PIECES);
+        let curves = OutputFeatureMap::from_outputs(outputs, PIECES);
         let mut descent = GradientDescent::new(curves.weights);
         for pass in 0..PASSES {
             // The outputs of the two inputs take turns, so that the odds are even on the way.
@@ -136,7 +136,7 @@ struct GradientDescent {
     /// Steps of the last pass.
     steps: usize,
     /// Features of the output of a step.
-    features: Vec<Feature>,
+    features: Vec<FeatureValue>,
 }
 
 /// Steps between two that count for the mean.
@@ -156,7 +156,7 @@ impl GradientDescent {
     }
 
     /// One output, whose label is 1 if it came from the first input.
-    fn step(&mut self, curves: &ColumnCurves, output: &[f64], label: f64) {
+    fn step(&mut self, curves: &OutputFeatureMap, output: &[f64], label: f64) {
         self.features.clear();
         self.features.extend(curves.features(output).filter(|feature| feature.value > 0.0));
         let odds: f64 = self.features.iter().map(|feature| self.weights[feature.at] * feature.value).sum();
@@ -196,7 +196,7 @@ fn candidate_scores(outputs: [&MechanismOutputs; 2]) -> Vec<Arc<dyn OutputScore>
     for gap in column_differences(width) {
         scores.push(Arc::new(gap));
     }
-    for word in table_keys(outputs) {
+    for word in frequency_table_keys(outputs) {
         if let Some(lookup) = LogRatioScore::from_outputs(word, outputs) {
             scores.push(Arc::new(lookup));
         }
@@ -206,7 +206,7 @@ fn candidate_scores(outputs: [&MechanismOutputs; 2]) -> Vec<Arc<dyn OutputScore>
 }
 
 /// What tables are made by: whole outputs, frequent values where there are others too, and last bits.
-fn table_keys(outputs: [&MechanismOutputs; 2]) -> Vec<OutputKey> {
+fn frequency_table_keys(outputs: [&MechanismOutputs; 2]) -> Vec<OutputKey> {
     let bases: Vec<ColumnBasis> =
         (0..outputs[0].width()).map(|at| ColumnBasis::from_column(at, outputs, SIZES)).collect();
     let mut words = vec![OutputKey::Whole];
@@ -220,7 +220,7 @@ fn table_keys(outputs: [&MechanismOutputs; 2]) -> Vec<OutputKey> {
 
 /// A curve over each column; the weights of all stand one after the other.
 #[derive(Debug)]
-pub(super) struct ColumnCurves {
+pub(super) struct OutputFeatureMap {
     bases: Vec<ColumnBasis>,
     /// The first weight of each.
     firsts: Vec<usize>,
@@ -228,7 +228,7 @@ pub(super) struct ColumnCurves {
     pub weights: usize,
 }
 
-impl ColumnCurves {
+impl OutputFeatureMap {
     /// Curves with at most so many pieces between quantiles of the outputs.
     pub fn from_outputs(outputs: [&MechanismOutputs; 2], pieces: usize) -> Self {
         let width = outputs[0].width();
@@ -243,10 +243,10 @@ impl ColumnCurves {
     }
 
     /// Features of an output.
-    pub fn features(&self, output: &[f64]) -> impl Iterator<Item = Feature> {
+    pub fn features(&self, output: &[f64]) -> impl Iterator<Item = FeatureValue> {
         let curves = self.bases.iter().zip(&self.firsts).zip(output);
         curves.flat_map(|((basis, first), x)| {
-            basis.features(*x).map(|feature| Feature { at: first + feature.at, ..feature })
+            basis.features(*x).map(|feature| FeatureValue { at: first + feature.at, ..feature })
         })
     }
 }

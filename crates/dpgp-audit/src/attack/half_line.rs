@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::outputs::{MechanismOutputs, OutputScore};
-use crate::binomial::Trials;
+use crate::binomial::BinomialTrials;
 use crate::normal::format_four_significant;
 
 /// Thresholds that are tried at most, at about equal shares of the outputs.
@@ -22,9 +22,9 @@ pub(super) struct ThresholdSet {
 
 impl ThresholdSet {
     /// How many outputs lie in it.
-    pub fn count(&self, outputs: &MechanismOutputs) -> Trials {
+    pub fn count(&self, outputs: &MechanismOutputs) -> BinomialTrials {
         let inside = outputs.rows().filter(|row| self.contains(row)).count();
-        Trials { successes: inside as u32, trials: outputs.len() as u32 }
+        BinomialTrials { successes: inside as u32, trials: outputs.len() as u32 }
     }
 
     fn contains(&self, output: &[f64]) -> bool {
@@ -32,7 +32,7 @@ impl ThresholdSet {
     }
 
     /// The set in words.
-    pub fn set_in_words(&self) -> String {
+    pub fn describe_set(&self) -> String {
         let side = if self.above { ">=" } else { "<" };
         format!("{} {side} {}", self.score.name(), format_four_significant(self.threshold))
     }
@@ -135,12 +135,12 @@ impl OutputScore for ColumnScore {
 
 /// The number in a column less that in another one.
 #[derive(Debug)]
-pub(super) struct ColumnPairScore {
+pub(super) struct ColumnDifferenceScore {
     pub at: usize,
     pub from: usize,
 }
 
-impl OutputScore for ColumnPairScore {
+impl OutputScore for ColumnDifferenceScore {
     fn score(&self, output: &[f64]) -> f64 {
         output[self.at] - output[self.from]
     }
@@ -154,11 +154,11 @@ impl OutputScore for ColumnPairScore {
 const ALL_PAIRS: usize = 6;
 
 /// The pairs of columns whose difference is tried.
-pub(super) fn column_differences(width: usize) -> Vec<ColumnPairScore> {
+pub(super) fn column_differences(width: usize) -> Vec<ColumnDifferenceScore> {
     let mut gaps = Vec::new();
     for at in 1..width {
         let first = if width <= ALL_PAIRS { 0 } else { at - 1 };
-        gaps.extend((first..at).map(|from| ColumnPairScore { at, from }));
+        gaps.extend((first..at).map(|from| ColumnDifferenceScore { at, from }));
     }
     gaps
 }
@@ -231,7 +231,7 @@ mod tests {
         let found = epsilon(many.clone(), few.clone());
         assert!(found.value > 1.5 && found.value < 9f64.ln(), "{found:?}");
         let count = found.set.count(&MechanismOutputs::new(1, few));
-        assert!(found.set.swapped || count == Trials { successes: 100, trials: 1000 }, "{found:?}");
+        assert!(found.set.swapped || count == BinomialTrials { successes: 100, trials: 1000 }, "{found:?}");
     }
 
     /// What is no number lies beyond all numbers and is a value like another.

@@ -19,17 +19,17 @@ mod contest;
 mod half_line;
 mod outputs;
 
-use crate::binomial::Trials;
+use crate::binomial::BinomialTrials;
 use dpgp_accounting::Guarantee;
 use half_line::BoundGoal;
 
-pub use contest::AttackSets;
+pub use contest::DistinguishingSets;
 use outputs::LAST_BITS;
 pub use outputs::MechanismOutputs;
 
 /// Lower bounds that outputs prove.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LowerBounds {
+pub struct PrivacyLowerBounds {
     /// Epsilon is at least this, at the claimed delta.
     pub epsilon: f64,
     /// Delta is at least this, at the claimed epsilon.
@@ -38,7 +38,7 @@ pub struct LowerBounds {
     pub set: String,
 }
 
-impl LowerBounds {
+impl PrivacyLowerBounds {
     /// Whether the claim is refuted.
     pub fn refute(&self, claim: Guarantee) -> bool {
         self.epsilon > claim.epsilon || self.delta > claim.delta
@@ -66,17 +66,17 @@ impl LowerBounds {
 /// let found = attack([&one, &other], Guarantee::pure(1.0), 0.95);
 /// assert!(found.epsilon > 2.0 && found.epsilon < 2.197 && found.refute(Guarantee::pure(1.0)));
 /// ```
-pub fn attack(outputs: [&MechanismOutputs; 2], claim: Guarantee, confidence: f64) -> LowerBounds {
+pub fn attack(outputs: [&MechanismOutputs; 2], claim: Guarantee, confidence: f64) -> PrivacyLowerBounds {
     let [one, other] = outputs.map(MechanismOutputs::halves);
-    let mut contests = AttackSets::from_outputs([&one[0], &other[0]], claim);
+    let mut contests = DistinguishingSets::from_outputs([&one[0], &other[0]], claim);
     contests.observe([&one[1], &other[1]]);
     contests.lower_bounds(1.0 - confidence)
 }
 
 /// The greatest epsilon that an [`attack`] on as many outputs can prove: all of one and none of the other lie in its set.
-pub fn provable_epsilon(outputs: [&MechanismOutputs; 2], claim: Guarantee, confidence: f64) -> f64 {
+pub fn max_provable_epsilon(outputs: [&MechanismOutputs; 2], claim: Guarantee, confidence: f64) -> f64 {
     let [one, other] = outputs.map(|outputs| (outputs.len() - outputs.len() / 2) as u32);
-    let (all, none) = (Trials { successes: one, trials: one }, Trials { successes: 0, trials: other });
+    let (all, none) = (BinomialTrials { successes: one, trials: one }, BinomialTrials { successes: 0, trials: other });
     let error = (1.0 - confidence) / 4.0;
     BoundGoal::Epsilon { delta: claim.delta }
         .bound_from_probabilities(all.lower_confidence_bound(error), none.upper_confidence_bound(error))
@@ -139,7 +139,7 @@ mod tests {
     fn more_cannot_be_proved_than_all_against_none() {
         let [one, other] = [0.0, 1.0].map(|x| MechanismOutputs::new(1, vec![x; 1000]));
         let claim = Guarantee::pure(1.0);
-        let most = provable_epsilon([&one, &other], claim, 0.95);
+        let most = max_provable_epsilon([&one, &other], claim, 0.95);
         let p = 0.0125f64.powf(0.002);
         assert!((most - (p / (1.0 - p)).ln()).abs() < 1e-9, "{most}");
         assert_eq!(attack([&one, &other], claim, 0.95).epsilon, most);

@@ -19,7 +19,7 @@ pub(super) struct ColumnBasis {
 
 /// A weight of a curve, and how much of it counts at a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Feature {
+pub(super) struct FeatureValue {
     pub at: usize,
     pub value: f64,
 }
@@ -66,23 +66,26 @@ impl ColumnBasis {
     }
 
     /// Features of a number: its frequent value, or the two knots around it, weighted by distance.
-    pub fn features(&self, x: f64) -> [Feature; 2] {
+    pub fn features(&self, x: f64) -> [FeatureValue; 2] {
         let (atom, first) = (self.atom_index(x), self.atoms.len());
-        let whole = Feature { at: atom, value: 1.0 };
-        let none = Feature { at: 0, value: 0.0 };
+        let whole = FeatureValue { at: atom, value: 1.0 };
+        let none = FeatureValue { at: 0, value: 0.0 };
         if atom < first {
             return [whole, none];
         }
         if x.is_nan() || self.knots.is_empty() {
-            return [Feature { at: self.len() - 1, ..whole }, none];
+            return [FeatureValue { at: self.len() - 1, ..whole }, none];
         }
         match self.knot_interval(x) {
-            0 => [Feature { at: first, ..whole }, none],
-            above if above == self.knots.len() => [Feature { at: first + above - 1, ..whole }, none],
+            0 => [FeatureValue { at: first, ..whole }, none],
+            above if above == self.knots.len() => [FeatureValue { at: first + above - 1, ..whole }, none],
             above => {
                 let (low, high) = (self.knots[above - 1], self.knots[above]);
                 let part = (x - low) / (high - low);
-                [Feature { at: first + above - 1, value: 1.0 - part }, Feature { at: first + above, value: part }]
+                [
+                    FeatureValue { at: first + above - 1, value: 1.0 - part },
+                    FeatureValue { at: first + above, value: part },
+                ]
             }
         }
     }
@@ -243,7 +246,7 @@ mod tests {
     #[test]
     fn curves_are_straight_between_knots() {
         let basis = basis();
-        let at = |at, value| Feature { at, value };
+        let at = |at, value| FeatureValue { at, value };
         assert_eq!(basis.features(300.0), [at(3, 0.8), at(4, 0.2)]);
         assert_eq!(basis.features(-7.0)[0], at(0, 1.0));
         for x in [-1e9, -7.0, 0.0, 1.0, 999.5, 1e9, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN] {

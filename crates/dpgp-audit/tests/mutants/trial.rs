@@ -5,7 +5,7 @@ use rand_pcg::Pcg64;
 
 use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
-use dpgp_audit::{AttackSets, LowerBounds, MechanismOutputs};
+use dpgp_audit::{DistinguishingSets, MechanismOutputs, PrivacyLowerBounds};
 
 /// How mutants are attacked.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ impl MutantOptions {
 #[derive(Debug, Clone)]
 pub struct MutantFinding {
     /// What was proved.
-    pub bounds: LowerBounds,
+    pub bounds: PrivacyLowerBounds,
     /// Whether its claim is refuted.
     pub violated: bool,
     /// Whether that is so, and no bound exceeds the truth.
@@ -43,7 +43,7 @@ pub struct MutantFinding {
 pub fn try_mutant(mutant: &Mutant, options: MutantOptions) -> MutantFinding {
     let mut sources = [0, 1].map(|input| Source::new(mutant, input, options.seed));
     let [one, other] = sources.each_mut().map(|source| source.outputs(options.learned));
-    let mut contests = AttackSets::from_outputs([&one, &other], mutant.claim);
+    let mut contests = DistinguishingSets::from_outputs([&one, &other], mutant.claim);
     let mut left = options.judged;
     while left > 0 {
         let some = left.min(PIECE);
@@ -57,7 +57,7 @@ pub fn try_mutant(mutant: &Mutant, options: MutantOptions) -> MutantFinding {
 /// Outputs that are in memory at a time, for each input.
 const PIECE: usize = 1 << 15;
 
-fn finding(mutant: &Mutant, bounds: LowerBounds) -> MutantFinding {
+fn finding(mutant: &Mutant, bounds: PrivacyLowerBounds) -> MutantFinding {
     let violated = bounds.refute(mutant.claim);
     let possible = match mutant.truth {
         Truth::Epsilon(epsilon) => bounds.epsilon <= epsilon,

@@ -31,7 +31,7 @@ impl DualBound {
     ///
     /// # Errors
     /// [`PrivacyError::Linalg`] if a factorisation fails.
-    pub fn new(problem: &ReducedRiskProblem, point: &StrategyPoint) -> Result<Self, PrivacyError> {
+    pub fn new(problem: &ReducedRiskProblem, point: &EvaluatedStrategy) -> Result<Self, PrivacyError> {
         let multipliers = dual_multipliers(problem, point);
         let total: f64 = multipliers.iter().sum();
         let mut scaled = point.residual.transpose();
@@ -49,7 +49,7 @@ impl DualBound {
     ///
     /// # Errors
     /// [`PrivacyError::Linalg`] if a factorisation fails.
-    pub fn missing_directions(&self, point: &StrategyPoint, negligible: f64) -> Result<DMatrix<f64>, PrivacyError> {
+    pub fn missing_directions(&self, point: &EvaluatedStrategy, negligible: f64) -> Result<DMatrix<f64>, PrivacyError> {
         let outside = self.residual_outside_span(point)?;
         let spectrum = GramSpectrum::new(&outside)?;
         let room = spectrum.values.len() - point.rows.nrows().min(spectrum.values.len());
@@ -67,7 +67,7 @@ impl DualBound {
     }
 
     /// The scaled residual less its part in the span of the strategy, in the metric of the multipliers.
-    fn residual_outside_span(&self, point: &StrategyPoint) -> Result<DMatrix<f64>, PrivacyError> {
+    fn residual_outside_span(&self, point: &EvaluatedStrategy) -> Result<DMatrix<f64>, PrivacyError> {
         let mut strategy = point.rows.transpose();
         for (mut row, multiplier) in strategy.row_iter_mut().zip(&self.multipliers) {
             row *= multiplier.sqrt();
@@ -77,12 +77,12 @@ impl DualBound {
     }
 }
 
-fn dual_multipliers(problem: &ReducedRiskProblem, point: &StrategyPoint) -> Vec<f64> {
+fn dual_multipliers(problem: &ReducedRiskProblem, point: &EvaluatedStrategy) -> Vec<f64> {
     let own = point.residual.column_iter().map(|e| e.norm_squared() / problem.noise);
     let pulls = point.gradient.column_iter().map(|g| g.norm());
     let largest: Vec<f64> = own.zip(pulls).map(|(own, pull)| own.max(pull)).collect();
     // Not zero, even where nothing is left to explain.
-    let floor = (FLOOR * point.error(problem).abs() / largest.len() as f64).max(f64::MIN_POSITIVE);
+    let floor = (FLOOR * point.expected_error(problem).abs() / largest.len() as f64).max(f64::MIN_POSITIVE);
     largest.into_iter().map(|multiplier| multiplier + floor).collect()
 }
 
@@ -100,7 +100,7 @@ impl GramSpectrum {
 }
 
 /// A strategy W, turned so that `L' L` is diagonal: neither rotations of the released numbers nor of the noise change anything.
-pub(super) struct StrategyPoint {
+pub(super) struct EvaluatedStrategy {
     /// W with its row of slack ((r + 1) x n).
     pub strategy: DMatrix<f64>,
     /// W (r x n).
@@ -121,7 +121,7 @@ pub(super) struct StrategyPoint {
     pub explained: f64,
 }
 
-impl StrategyPoint {
+impl EvaluatedStrategy {
     /// # Errors
     /// [`PrivacyError::Linalg`] if a factorisation fails.
     pub fn new(problem: &ReducedRiskProblem, mut strategy: DMatrix<f64>) -> Result<Self, PrivacyError> {
@@ -151,7 +151,7 @@ impl StrategyPoint {
     }
 
     /// The expected error.
-    pub fn error(&self, problem: &ReducedRiskProblem) -> f64 {
+    pub fn expected_error(&self, problem: &ReducedRiskProblem) -> f64 {
         problem.prior - self.explained
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn missing_rows_are_scaled_by_what_they_explain() {
         let problem = ReducedRiskProblem::new(&small(), 1.0).unwrap();
         let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
-        let point = StrategyPoint::new(&problem, with_slack(&rows)).unwrap();
+        let point = EvaluatedStrategy::new(&problem, with_slack(&rows)).unwrap();
         let bound = DualBound::new(&problem, &point).unwrap();
         let missing = bound.missing_directions(&point, 1e-9).unwrap();
         let count = missing.nrows();
@@ -204,8 +204,8 @@ mod tests {
     fn multipliers_are_never_zero() {
         let problem = ReducedRiskProblem::new(&small(), 0.5).unwrap();
         let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
-        let point = StrategyPoint::new(&problem, with_slack(&rows)).unwrap();
-        let floor = FLOOR * point.error(&problem) / 6.0;
+        let point = EvaluatedStrategy::new(&problem, with_slack(&rows)).unwrap();
+        let floor = FLOOR * point.expected_error(&problem) / 6.0;
         for (u, found) in dual_multipliers(&problem, &point).into_iter().enumerate() {
             let (own, pull) = (point.residual.column(u).norm_squared() / 0.25, point.gradient.column(u).norm());
             assert!(((found - own.max(pull)) / floor - 1.0).abs() < 1e-3, "{u}: {found} {floor:e}");
@@ -221,7 +221,7 @@ mod tests {
         for noise_sd in [0.1, 0.8, 1.0, 1.2] {
             let problem = ReducedRiskProblem::new(&problem(&inputs, &[1.0; 6], &inputs), noise_sd).unwrap();
             let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
-            let point = StrategyPoint::new(&problem, with_slack(&rows)).unwrap();
+            let point = EvaluatedStrategy::new(&problem, with_slack(&rows)).unwrap();
             let missing = DualBound::new(&problem, &point).unwrap().missing_directions(&point, 1e-9).unwrap();
             let full = 0.3 * (6.0 / missing.nrows() as f64).sqrt();
             let norms: Vec<f64> = missing.row_iter().map(|row| row.norm() / full).collect();

@@ -5,9 +5,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::certificate::{DualBound, StrategyPoint};
-use super::newton::{improve_point, scale_columns_to_unit_length, with_slack};
-use super::{ReducedRiskProblem, RiskProblem};
+use super::certificate::{DualBound, EvaluatedStrategy};
+use super::newton::{improve_strategy, scale_columns_to_unit_length, with_slack};
+use super::{PredictionRiskProblem, ReducedRiskProblem};
 use crate::release::CloakingNoise;
 use dpgp_linalg::thin_svd;
 use dpgp_noise::PrivacyError;
@@ -37,13 +37,13 @@ pub struct MinimumRiskDesign {
 /// use std::sync::Arc;
 ///
 /// use dpgp_gp::{PriorMoments, CovarianceRepresentation};
-/// use dpgp_cloaking::{RiskProblem, design_minimum_risk};
+/// use dpgp_cloaking::{PredictionRiskProblem, design_minimum_risk_prediction};
 /// use nalgebra::DMatrix;
 /// // One latent value of variance 1, seen once with noise of variance 1/2; the release adds noise of variance 1/2.
 /// let one = DMatrix::from_element(1, 1, 1.0);
 /// let shared = Arc::new(CovarianceRepresentation::of_factor(one.clone()));
 /// let moments = PriorMoments { cross: one, shared, own: vec![0.5], variances: vec![1.0] };
-/// let design = design_minimum_risk(&RiskProblem::with_equal_weights(moments), 0.5f64.sqrt())?;
+/// let design = design_minimum_risk_prediction(&PredictionRiskProblem::with_equal_weights(moments), 0.5f64.sqrt())?;
 /// // It is 1 / (1 + 1/2 + 1/2) times what is released, and half of the variance is explained.
 /// assert!((design.cloak.released_mean_map()[(0, 0)] - 0.5).abs() < 1e-9);
 /// assert!((design.expected - 0.5).abs() < 1e-9 && design.gap < 1e-6);
@@ -53,7 +53,10 @@ pub struct MinimumRiskDesign {
 /// # Errors
 /// [`PrivacyError::NothingToProtect`] if no weighted point depends on any target, [`PrivacyError::NoNoise`] unless the standard
 /// deviation is positive and finite, [`PrivacyError::Linalg`] if a matrix is not finite or a factorisation fails.
-pub fn design_minimum_risk(problem: &RiskProblem, noise_sd: f64) -> Result<MinimumRiskDesign, PrivacyError> {
+pub fn design_minimum_risk_prediction(
+    problem: &PredictionRiskProblem,
+    noise_sd: f64,
+) -> Result<MinimumRiskDesign, PrivacyError> {
     let noisy = noise_sd > 0.0 && noise_sd.is_finite();
     if !noisy {
         return Err(PrivacyError::NoNoise { solver: "risk" });
@@ -72,7 +75,11 @@ pub fn design_minimum_risk(problem: &RiskProblem, noise_sd: f64) -> Result<Minim
 }
 
 /// The diagonal of `K** - 2 C K*' + C A C' + s^2 L L'`, for the very map and noise of the release.
-fn expected_squared_errors(problem: &RiskProblem, reduced: &ReducedRiskProblem, cloak: &CloakingNoise) -> Vec<f64> {
+fn expected_squared_errors(
+    problem: &PredictionRiskProblem,
+    reduced: &ReducedRiskProblem,
+    cloak: &CloakingNoise,
+) -> Vec<f64> {
     let (map, noise): (DMatrix<f64>, DMatrix<f64>) = (cloak.released_mean_map(), cloak.noise_map());
     let moved = reduced.times_covariance(&map) - 2.0 * &problem.moments.cross;
     let explained = map.row_iter().zip(moved.row_iter()).map(|(c, moved)| c.dot(&moved));
@@ -105,8 +112,8 @@ const PRODUCTS: usize = 2000;
 const VANISHED: f64 = 1e-5;
 
 /// The best strategy found and what no release can be better than.
-pub(super) struct BoundedStrategy {
-    pub point: StrategyPoint,
+pub(super) struct StrategyWithLowerBound {
+    pub point: EvaluatedStrategy,
     /// A lower bound of the error in the reduced problem.
     pub least: f64,
     /// Products with the Hessian.
@@ -117,15 +124,15 @@ pub(super) struct BoundedStrategy {
 ///
 /// # Errors
 /// [`PrivacyError::Linalg`] if a factorisation fails.
-pub(super) fn minimise_expected_error(problem: &ReducedRiskProblem) -> Result<BoundedStrategy, PrivacyError> {
+pub(super) fn minimise_expected_error(problem: &ReducedRiskProblem) -> Result<StrategyWithLowerBound, PrivacyError> {
     let mut budget = PRODUCTS;
     let (mut tolerance, mut least) = (FIRST_TOLERANCE, f64::NEG_INFINITY);
-    let mut point = improve_point(problem, initial_point(problem)?, tolerance, &mut budget)?;
-    let mut best: Option<StrategyPoint> = None;
+    let mut point = improve_strategy(problem, initial_strategy(problem)?, tolerance, &mut budget)?;
+    let mut best: Option<EvaluatedStrategy> = None;
     for _ in 0..ROUNDS {
         let bound = DualBound::new(problem, &point)?;
         least = least.max(bound.least);
-        let error = point.error(problem);
+        let error = point.expected_error(problem);
         let gap = (error - least) / error;
         let used = PRODUCTS - budget;
         if gap <= TARGET || (gap <= ENOUGH && used > MANY) || budget == 0 {
@@ -139,19 +146,19 @@ pub(super) fn minimise_expected_error(problem: &ReducedRiskProblem) -> Result<Bo
             tolerance = (SHARPER * tolerance).max(SHARPEST);
             compress_strategy(&point)?
         };
-        let next = improve_point(problem, StrategyPoint::new(problem, strategy)?, tolerance, &mut budget)?;
+        let next = improve_strategy(problem, EvaluatedStrategy::new(problem, strategy)?, tolerance, &mut budget)?;
         // New rows begin at a length that is a guess, so that the error may rise at first: the best is kept beside.
-        best = Some(better(best, std::mem::replace(&mut point, next)));
+        best = Some(better_strategy(best, std::mem::replace(&mut point, next)));
         // Nothing is missing, and no step is left to take.
         if tolerance <= SHARPEST && PRODUCTS - budget == used {
             break;
         }
     }
-    Ok(BoundedStrategy { point: better(best, point), least, products: PRODUCTS - budget })
+    Ok(StrategyWithLowerBound { point: better_strategy(best, point), least, products: PRODUCTS - budget })
 }
 
 /// The one that explains more.
-fn better(best: Option<StrategyPoint>, point: StrategyPoint) -> StrategyPoint {
+fn better_strategy(best: Option<EvaluatedStrategy>, point: EvaluatedStrategy) -> EvaluatedStrategy {
     match best {
         Some(best) if best.explained > point.explained => best,
         _ => point,
@@ -167,7 +174,7 @@ fn append_strategy_rows(strategy: &DMatrix<f64>, rows: &DMatrix<f64>) -> DMatrix
 }
 
 /// The strategy in the span of its singular vectors that have not vanished.
-fn compress_strategy(point: &StrategyPoint) -> Result<DMatrix<f64>, PrivacyError> {
+fn compress_strategy(point: &EvaluatedStrategy) -> Result<DMatrix<f64>, PrivacyError> {
     let svd = thin_svd("the strategy", &point.rows)?;
     let rank = svd.s.iter().filter(|s| **s > VANISHED * svd.s[0]).count();
     let last = point.rows.nrows();
@@ -190,18 +197,18 @@ const MOST: f64 = 0.8;
 ///
 /// # Errors
 /// [`PrivacyError::Linalg`] if a factorisation fails.
-pub(super) fn initial_point(problem: &ReducedRiskProblem) -> Result<StrategyPoint, PrivacyError> {
+pub(super) fn initial_strategy(problem: &ReducedRiskProblem) -> Result<EvaluatedStrategy, PrivacyError> {
     let filled = water_filling_strategy(problem);
     let nearly_all = filled.nrows() as f64 >= MOST * problem.scale.len() as f64;
     let last = filled.nrows();
     // Columns of length 1, and columns cut to length 1, of which some are shorter.
-    let mut best = StrategyPoint::new(problem, scale_columns_to_unit_length(filled.clone().insert_row(last, 0.0)))?;
+    let mut best = EvaluatedStrategy::new(problem, scale_columns_to_unit_length(filled.clone().insert_row(last, 0.0)))?;
     let mut others = vec![with_slack(&filled)];
     if nearly_all {
         others.extend(gaussian_process_strategies(problem)?);
     }
     for strategy in others {
-        let point = StrategyPoint::new(problem, strategy)?;
+        let point = EvaluatedStrategy::new(problem, strategy)?;
         if point.explained > best.explained {
             best = point;
         }
@@ -247,7 +254,7 @@ fn shares_at_price(problem: &ReducedRiskProblem, variances: &DVector<f64>, price
 
 /// Strategies of the rows of `C = K* A^-1 = U S V'`, as `S^1/2 V'`: scaled to the longest column, and to the mean square.
 fn gaussian_process_strategies(problem: &ReducedRiskProblem) -> Result<[DMatrix<f64>; 2], PrivacyError> {
-    let svd = thin_svd("K* A^-1", &process_prediction_map(problem)?)?;
+    let svd = thin_svd("K* A^-1", &gaussian_process_mean_map(problem)?)?;
     let mut rows = svd.v.transpose();
     let roots = svd.s.map(f64::sqrt);
     rows.column_iter_mut().for_each(|mut column| column.component_mul_assign(&roots));
@@ -257,7 +264,7 @@ fn gaussian_process_strategies(problem: &ReducedRiskProblem) -> Result<[DMatrix<
 }
 
 /// `T A^-1` (p x n).
-fn process_prediction_map(problem: &ReducedRiskProblem) -> Result<DMatrix<f64>, PrivacyError> {
+fn gaussian_process_mean_map(problem: &ReducedRiskProblem) -> Result<DMatrix<f64>, PrivacyError> {
     Ok(problem.shared.solve_with_diagonal(&problem.targets, &problem.own)?)
 }
 
@@ -285,11 +292,11 @@ mod tests {
                 let x = (i * 6 + j + 1) as f64;
                 if i == 2 { size * (x * x).cos() } else { 0.6 * (x * x).sin() }
             };
-            let point = StrategyPoint::new(&problem, with_slack(&DMatrix::from_fn(3, 6, rows_of))).unwrap();
+            let point = EvaluatedStrategy::new(&problem, with_slack(&DMatrix::from_fn(3, 6, rows_of))).unwrap();
             let shorter = compress_strategy(&point).unwrap();
             assert_eq!(shorter.nrows(), rows + 1, "{size}");
             assert!(shorter.column_iter().all(|column| (column.norm() - 1.0).abs() < 1e-12));
-            let again = StrategyPoint::new(&problem, shorter).unwrap();
+            let again = EvaluatedStrategy::new(&problem, shorter).unwrap();
             assert!((again.explained / point.explained - 1.0).abs() < 1e-9);
         }
     }
@@ -299,13 +306,13 @@ mod tests {
         let problem = ReducedRiskProblem::new(&small(), 3.0).unwrap();
         let of = |size: f64| {
             let rows = DMatrix::from_fn(1, 6, |_, j| size * (j + 1) as f64);
-            StrategyPoint::new(&problem, with_slack(&rows)).unwrap()
+            EvaluatedStrategy::new(&problem, with_slack(&rows)).unwrap()
         };
         let (small, large) = (of(1e-3).explained, of(0.1).explained);
         assert!(small < large);
-        assert_eq!(better(Some(of(0.1)), of(1e-3)).explained, large);
-        assert_eq!(better(Some(of(1e-3)), of(0.1)).explained, large);
-        assert_eq!(better(None, of(1e-3)).explained, small);
+        assert_eq!(better_strategy(Some(of(0.1)), of(1e-3)).explained, large);
+        assert_eq!(better_strategy(Some(of(1e-3)), of(0.1)).explained, large);
+        assert_eq!(better_strategy(None, of(1e-3)).explained, small);
     }
 
     /// A small problem is solved to the target with a part of the products that there are.
@@ -313,8 +320,8 @@ mod tests {
     fn a_search_ends_at_its_target() {
         for noise_sd in [0.3, 3.0] {
             let problem = ReducedRiskProblem::new(&small(), noise_sd).unwrap();
-            let BoundedStrategy { point, least, products } = minimise_expected_error(&problem).unwrap();
-            let gap = (point.error(&problem) - least) / point.error(&problem);
+            let StrategyWithLowerBound { point, least, products } = minimise_expected_error(&problem).unwrap();
+            let gap = (point.expected_error(&problem) - least) / point.expected_error(&problem);
             assert!(gap.abs() <= TARGET && products > 0 && products < PRODUCTS / 4, "{noise_sd}: {gap:e} {products}");
         }
     }
@@ -358,7 +365,7 @@ mod start_tests {
         let whole = small();
         let problem = ReducedRiskProblem::new(&whole, 3.0).unwrap();
         let inverse = covariance(&whole).try_inverse().unwrap();
-        let apart = process_prediction_map(&problem).unwrap() - &problem.targets * inverse;
+        let apart = gaussian_process_mean_map(&problem).unwrap() - &problem.targets * inverse;
         assert!(apart.amax() < 1e-9, "{apart}");
     }
 
@@ -367,7 +374,7 @@ mod start_tests {
     fn the_start_is_the_best_of_its_kind() {
         for noise_sd in [1e-3, 1.0, 30.0] {
             let problem = ReducedRiskProblem::new(&small(), noise_sd).unwrap();
-            let best = initial_point(&problem).unwrap().explained;
+            let best = initial_strategy(&problem).unwrap().explained;
             let filled = water_filling_strategy(&problem);
             let last = filled.nrows();
             let mut others =
@@ -376,7 +383,7 @@ mod start_tests {
                 others.extend(gaussian_process_strategies(&problem).unwrap());
             }
             for other in others {
-                let explained = StrategyPoint::new(&problem, other).unwrap().explained;
+                let explained = EvaluatedStrategy::new(&problem, other).unwrap().explained;
                 assert!(explained <= best * (1.0 + 1e-12), "{noise_sd}: {explained} {best}");
             }
         }

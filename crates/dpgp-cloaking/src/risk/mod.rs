@@ -38,13 +38,13 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use certificate::StrategyPoint;
+use certificate::EvaluatedStrategy;
 use dpgp_gp::{CovarianceRepresentation, PriorMoments};
 use dpgp_linalg::{leading_svd, product};
 use dpgp_noise::PrivacyError;
 use newton::without_slack;
 
-pub use design::{MinimumRiskDesign, design_minimum_risk};
+pub use design::{MinimumRiskDesign, design_minimum_risk_prediction};
 
 /// The squared correlation of points and rows below which the prior mean has no digit that rows could change.
 const UNRELATED: f64 = 1e-30;
@@ -76,8 +76,8 @@ struct ReducedRiskProblem {
 impl ReducedRiskProblem {
     /// # Errors
     /// [`PrivacyError::NothingToProtect`] if `K*` is zero, or no more than rounding of the variances beside it; [`PrivacyError::Linalg`] if it is not finite.
-    pub fn new(problem: &RiskProblem, noise_sd: f64) -> Result<Self, PrivacyError> {
-        let cross = problem.weighted_cross();
+    pub fn new(problem: &PredictionRiskProblem, noise_sd: f64) -> Result<Self, PrivacyError> {
+        let cross = problem.weighted_cross_covariance();
         let prior = problem.prior_error();
         let least = problem.moments.own.iter().copied().fold(f64::INFINITY, f64::min);
         let most = NEGLIGIBLE * prior * least;
@@ -135,7 +135,7 @@ fn cut_singular_values(values: &[f64], most: f64) -> SingularValueCut {
 
 /// Latent values at t points, to be predicted from the sums of the targets of equal inputs.
 #[derive(Debug, Clone)]
-pub struct RiskProblem {
+pub struct PredictionRiskProblem {
     /// The prior of both, in units of the model.
     pub moments: PriorMoments,
     /// Public weights (t), not negative: the error is the sum of the weighted squared errors. A point without weight is
@@ -143,14 +143,14 @@ pub struct RiskProblem {
     pub weights: Vec<f64>,
 }
 
-impl RiskProblem {
+impl PredictionRiskProblem {
     /// All points alike.
     pub fn with_equal_weights(moments: PriorMoments) -> Self {
         Self { weights: vec![1.0; moments.variances.len()], moments }
     }
 
     /// `K*` with its rows scaled by the roots of the weights.
-    fn weighted_cross(&self) -> DMatrix<f64> {
+    fn weighted_cross_covariance(&self) -> DMatrix<f64> {
         let mut cross = self.moments.cross.clone();
         for (mut row, weight) in cross.row_iter_mut().zip(&self.weights) {
             row *= weight.sqrt();
@@ -174,7 +174,7 @@ const LEAST_WEIGHT: f64 = 1e-12;
 /// `lambda_u + e_u (L' L)_jj`, and those are the metric.
 struct QuadraticErrorModel<'a> {
     problem: &'a ReducedRiskProblem,
-    point: &'a StrategyPoint,
+    point: &'a EvaluatedStrategy,
     /// `E'` (n x p).
     residual_transposed: DMatrix<f64>,
     pulls: Vec<f64>,
@@ -186,7 +186,7 @@ struct QuadraticErrorModel<'a> {
 }
 
 impl<'a> QuadraticErrorModel<'a> {
-    pub fn new(problem: &'a ReducedRiskProblem, point: &'a StrategyPoint) -> Self {
+    pub fn new(problem: &'a ReducedRiskProblem, point: &'a EvaluatedStrategy) -> Self {
         let pulls = point.radial_gradients();
         let last = point.rows.nrows();
         let downhill = point.gradient.clone().insert_row(last, 0.0);
@@ -198,7 +198,7 @@ impl<'a> QuadraticErrorModel<'a> {
     }
 
     /// The Hessian applied to a tangent direction, with a row of slack.
-    pub fn hessian(&self, direction: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn apply_hessian(&self, direction: &DMatrix<f64>) -> DMatrix<f64> {
         let (point, rows) = (self.point, without_slack(direction));
         let moved = self.problem.times_covariance(&rows);
         let crossed = product(&point.rows, &moved.transpose());
@@ -230,13 +230,13 @@ impl<'a> QuadraticErrorModel<'a> {
     }
 
     /// The squared length of the strategy itself in the metric: the unit of the radius.
-    pub fn squared_metric_length(&self) -> f64 {
+    pub fn squared_strategy_length(&self) -> f64 {
         self.point.strategy.iter().zip(self.metric.iter()).map(|(w, m)| w * w * m).sum()
     }
 }
 
 /// `|lambda_u| + e_u (L' L)_jj`, and `|lambda_u|` for slack.
-fn tangent_metric(problem: &ReducedRiskProblem, point: &StrategyPoint, pulls: &[f64]) -> DMatrix<f64> {
+fn tangent_metric(problem: &ReducedRiskProblem, point: &EvaluatedStrategy, pulls: &[f64]) -> DMatrix<f64> {
     let floor = LEAST_WEIGHT * pulls.iter().fold(f64::MIN_POSITIVE, |most, pull| most.max(pull.abs()));
     DMatrix::from_fn(point.strategy.nrows(), pulls.len(), |j, u| {
         pulls[u].abs().max(floor) + problem.own[u] * point.spread.get(j).copied().unwrap_or(0.0)
@@ -281,7 +281,7 @@ mod reduced_tests {
         assert!(reduced.scale.len() < 40, "{}", reduced.scale.len());
         let mut directions = reduced.targets.clone();
         directions.column_iter_mut().for_each(|mut column| column.component_div_assign(&reduced.scale));
-        let cross = smooth.weighted_cross();
+        let cross = smooth.weighted_cross_covariance();
         let beside = &cross - &cross * directions.transpose() * &directions;
         let least = smooth.moments.own.iter().copied().fold(f64::INFINITY, f64::min);
         let beside = beside.norm_squared() / least;
@@ -296,7 +296,7 @@ mod reduced_tests {
         use dpgp_linalg::thin_svd;
         let inputs = [0.0, 0.3, 0.6];
         let close = problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 1e-7]);
-        let svd = thin_svd("K*", &close.weighted_cross()).unwrap();
+        let svd = thin_svd("K*", &close.weighted_cross_covariance()).unwrap();
         let reduced = ReducedRiskProblem::new(&close, 1.0).unwrap();
         assert_eq!((reduced.scale.len(), svd.s.len()), (1, 2));
         assert!(svd.s[1] > 1e-9 && (reduced.dropped / (svd.s[1].powi(2) / 0.1) - 1.0).abs() < 1e-9);

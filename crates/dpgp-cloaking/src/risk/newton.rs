@@ -7,7 +7,7 @@
 
 use nalgebra::DMatrix;
 
-use super::certificate::StrategyPoint;
+use super::certificate::EvaluatedStrategy;
 use super::{QuadraticErrorModel, ReducedRiskProblem};
 use dpgp_noise::PrivacyError;
 
@@ -32,30 +32,30 @@ const NO_GAIN: f64 = 1e-14;
 ///
 /// # Errors
 /// [`PrivacyError::Linalg`] if a factorisation fails.
-pub(super) fn improve_point(
+pub(super) fn improve_strategy(
     problem: &ReducedRiskProblem,
-    mut point: StrategyPoint,
+    mut point: EvaluatedStrategy,
     tolerance: f64,
     budget: &mut usize,
-) -> Result<StrategyPoint, PrivacyError> {
+) -> Result<EvaluatedStrategy, PrivacyError> {
     let mut radius = FIRST_RADIUS;
     for _ in 0..STEPS {
         let mut strategy = point.strategy.clone();
         if activate_slack(&mut strategy, &point.radial_gradients()) {
-            point = StrategyPoint::new(problem, strategy)?;
+            point = EvaluatedStrategy::new(problem, strategy)?;
         }
         let model = QuadraticErrorModel::new(problem, &point);
         let scaled = model.precondition(&model.gradient);
-        let (error, height) = (point.error(problem), model.gradient.dot(&scaled));
+        let (error, height) = (point.expected_error(problem), model.gradient.dot(&scaled));
         if height <= tolerance * error || *budget == 0 {
             break;
         }
         let accuracy = step_accuracy(height / error, tolerance);
         let advance =
-            minimise_in_trust_region(&model, scaled, radius * radius * model.squared_metric_length(), accuracy);
+            minimise_in_trust_region(&model, scaled, radius * radius * model.squared_strategy_length(), accuracy);
         *budget = budget.saturating_sub(advance.products);
         let moved = scale_columns_to_unit_length(&point.strategy + &advance.direction);
-        let next = StrategyPoint::new(problem, moved)?;
+        let next = EvaluatedStrategy::new(problem, moved)?;
         let ratio = gain_ratio(problem, &advance, (next.explained - point.explained) / 2.0);
         radius = adapt_radius(radius, ratio, advance.at_boundary);
         if ratio > ACCEPTED {
@@ -124,7 +124,7 @@ struct SteihaugSearch<'a> {
 impl SteihaugSearch<'_> {
     /// One conjugate step; true if it ended at the boundary of the region.
     fn take_conjugate_step(&mut self) -> bool {
-        let image = self.model.hessian(&self.direction);
+        let image = self.model.apply_hessian(&self.direction);
         let curvature = self.direction.dot(&image);
         let size = self.height / curvature;
         let after = self.length + 2.0 * size * self.along + size * size * self.stride;
@@ -140,9 +140,9 @@ impl SteihaugSearch<'_> {
     }
 
     fn apply_step(&mut self, size: f64, image: &DMatrix<f64>) {
-        add(&mut self.step, size, &self.direction);
-        add(&mut self.image, size, image);
-        add(&mut self.residual, size, image);
+        add_scaled(&mut self.step, size, &self.direction);
+        add_scaled(&mut self.image, size, image);
+        add_scaled(&mut self.residual, size, image);
     }
 
     /// The next conjugate direction.
@@ -153,7 +153,7 @@ impl SteihaugSearch<'_> {
         self.along = share * (self.along + size * self.stride);
         self.stride = height + share * share * self.stride;
         self.direction *= share;
-        add(&mut self.direction, -1.0, &scaled);
+        add_scaled(&mut self.direction, -1.0, &scaled);
         self.height = height;
     }
 
@@ -202,7 +202,7 @@ pub(super) fn minimise_in_trust_region(
 }
 
 /// `to += size from`.
-fn add(to: &mut DMatrix<f64>, size: f64, from: &DMatrix<f64>) {
+fn add_scaled(to: &mut DMatrix<f64>, size: f64, from: &DMatrix<f64>) {
     to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to += size * from);
 }
 
@@ -297,18 +297,18 @@ mod tests {
 mod steihaug_tests {
     use super::*;
     use crate::risk::ReducedRiskProblem;
-    use crate::risk::certificate::StrategyPoint;
+    use crate::risk::certificate::EvaluatedStrategy;
     use crate::risk::tests::small;
 
     /// A strategy of two rows near the best of them, where the model is convex.
-    fn nearly_best(problem: &ReducedRiskProblem) -> StrategyPoint {
+    fn nearly_best(problem: &ReducedRiskProblem) -> EvaluatedStrategy {
         let rows = DMatrix::from_fn(2, 6, |i, j| 0.7 * ((i * 6 + j + 1) as f64).sin());
-        let point = StrategyPoint::new(problem, with_slack(&rows)).unwrap();
-        improve_point(problem, point, 1e-4, &mut 500).unwrap()
+        let point = EvaluatedStrategy::new(problem, with_slack(&rows)).unwrap();
+        improve_strategy(problem, point, 1e-4, &mut 500).unwrap()
     }
 
     /// The squared length in the metric, `|lambda_u| + e_u (L' L)_jj` and `|lambda_u|` for slack.
-    fn squared_length(problem: &ReducedRiskProblem, point: &StrategyPoint, direction: &DMatrix<f64>) -> f64 {
+    fn squared_length(problem: &ReducedRiskProblem, point: &EvaluatedStrategy, direction: &DMatrix<f64>) -> f64 {
         let pulls = point.radial_gradients();
         let mut sum = 0.0;
         for (u, column) in direction.column_iter().enumerate() {
@@ -331,7 +331,7 @@ mod steihaug_tests {
         for accuracy in [0.5, 1e-2, 1e-4] {
             let TrustRegionStep { direction, predicted, at_boundary, products } =
                 minimise_in_trust_region(&model, scaled.clone(), f64::INFINITY, accuracy);
-            let (linear, image) = (model.gradient.dot(&direction), model.hessian(&direction));
+            let (linear, image) = (model.gradient.dot(&direction), model.apply_hessian(&direction));
             let along = linear + direction.dot(&image);
             assert!(!at_boundary && along.abs() <= 1e-9 * linear.abs(), "{accuracy}: {along:e} {linear:e}");
             let fall = -linear - 0.5 * direction.dot(&image);

@@ -105,7 +105,7 @@ impl ColumnAccumulator {
 
     /// Final fingerprint of the column.
     pub fn into_fingerprint(self) -> ColumnFingerprint {
-        let crowded = self.spacing.is_crowded(self.cells.distinct());
+        let crowded = self.spacing.is_denser_than_chance(self.cells.estimate_distinct_values());
         ColumnFingerprint { name: self.name, total: self.total, crowded, cells: self.cells }
     }
 }
@@ -126,7 +126,7 @@ impl ColumnFingerprint {
     pub fn shares_rows(&self, other: &Self) -> bool {
         !self.has_systematic_values()
             && !other.has_systematic_values()
-            && self.cells.same_rows_evidence(&other.cells) >= ENOUGH
+            && self.cells.same_rows_evidence_bits(&other.cells) >= ENOUGH
     }
 
     fn has_systematic_values(&self) -> bool {
@@ -135,8 +135,8 @@ impl ColumnFingerprint {
     }
 
     /// The share of cells that two columns have in common, of so many rows each, from 0 to 1.
-    pub fn common_share(&self, rows: u64, other: &Self, of: u64) -> f64 {
-        if self.total == other.total { 1.0 } else { self.cells.common_share(rows, &other.cells, of) }
+    pub fn common_cell_fraction(&self, rows: u64, other: &Self, of: u64) -> f64 {
+        if self.total == other.total { 1.0 } else { self.cells.common_value_fraction(rows, &other.cells, of) }
     }
 }
 
@@ -178,21 +178,21 @@ impl NumberSpacing {
         };
         self.least = self.least.min(number);
         self.greatest = self.greatest.max(number);
-        while self.decimals <= DECIMALS && !is_whole(number * self.scale) {
+        while self.decimals <= DECIMALS && !is_nearly_whole(number * self.scale) {
             self.decimals += 1;
             self.scale *= 10.0;
         }
     }
 
     /// Whether so many distinct numbers stand so close that, drawn evenly from the steps in their range, some would be equal.
-    pub fn is_crowded(&self, distinct: f64) -> bool {
+    pub fn is_denser_than_chance(&self, distinct: f64) -> bool {
         let steps = (self.greatest - self.least) * self.scale + 1.0;
         self.numbers && self.decimals <= DECIMALS && distinct * distinct >= 2.0 * PAIRS * steps
     }
 }
 
 #[inline]
-fn is_whole(number: f64) -> bool {
+fn is_nearly_whole(number: f64) -> bool {
     (number - number.round()).abs() <= OFF
 }
 
@@ -208,7 +208,7 @@ type SipHashState = [u64; 4];
 
 impl CellHashKey {
     /// From the key of the holder; it reveals nothing about that key.
-    pub fn new(key: &DataKey) -> Self {
+    pub fn new(key: &HmacKey) -> Self {
         let tag = key.tag(b"dpgp cells");
         Self { words: [little_endian_u64(&tag[..8]), little_endian_u64(&tag[8..16])] }
     }
@@ -266,20 +266,20 @@ const BUFFER: usize = 1 << 16;
 /// assert!(hex::encode(tag).starts_with("5bdcc146bf60754e6a042426089575c7"));
 /// ```
 #[derive(Clone)]
-pub struct DataKey {
+pub struct HmacKey {
     /// SHA-256 after the key with the inner pad.
     inner: Sha256,
     /// SHA-256 after the key with the outer pad.
     outer: Sha256,
 }
 
-impl fmt::Debug for DataKey {
+impl fmt::Debug for HmacKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("DataKey(secret)")
     }
 }
 
-impl DataKey {
+impl HmacKey {
     /// The key of these bytes; more than a block of them are hashed first.
     pub fn new(key: &[u8]) -> Self {
         let mut block = [0; BLOCK];
@@ -299,11 +299,11 @@ impl DataKey {
 
     /// The tag of a message: `H(key ^ opad | H(key ^ ipad | message))`.
     pub fn tag(&self, message: &[u8]) -> [u8; 32] {
-        self.tag_of([message])
+        self.tag_pieces([message])
     }
 
     /// The tag of a message in pieces.
-    pub(super) fn tag_of<'m>(&self, pieces: impl IntoIterator<Item = &'m [u8]>) -> [u8; 32] {
+    pub(super) fn tag_pieces<'m>(&self, pieces: impl IntoIterator<Item = &'m [u8]>) -> [u8; 32] {
         let mut inner = self.inner.clone();
         pieces.into_iter().for_each(|piece| inner.update(piece));
         self.finish_hmac(inner)
@@ -313,7 +313,7 @@ impl DataKey {
     ///
     /// # Errors
     /// The I/O error.
-    pub fn tag_read(&self, mut from: impl Read) -> std::io::Result<[u8; 32]> {
+    pub fn tag_reader(&self, mut from: impl Read) -> std::io::Result<[u8; 32]> {
         let (mut inner, mut buffer) = (self.inner.clone(), vec![0; BUFFER]);
         loop {
             match from.read(&mut buffer)? {
@@ -347,7 +347,7 @@ mod tests {
             spacing.insert(Some(number));
             distinct.insert(number.to_bits());
         }
-        spacing.is_crowded(distinct.len() as f64)
+        spacing.is_denser_than_chance(distinct.len() as f64)
     }
 
     #[test]
@@ -361,9 +361,9 @@ mod tests {
         assert!(!crowded([5.0, 5.0]));
         let mut mixed = NumberSpacing::default();
         (0..20).for_each(|i| mixed.insert(Some(f64::from(i))));
-        assert!(mixed.is_crowded(20.0));
+        assert!(mixed.is_denser_than_chance(20.0));
         mixed.insert(None);
-        assert!(!mixed.is_crowded(20.0));
+        assert!(!mixed.is_denser_than_chance(20.0));
     }
 
     /// From the authors' test vectors (`vectors_sip128`), whose key and messages are the bytes 0, 1, 2, ...
@@ -406,16 +406,16 @@ mod tests {
             (&[0xaa; 131], larger, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"),
         ];
         for (key, message, tag) in cases {
-            let key = DataKey::new(key);
+            let key = HmacKey::new(key);
             assert_eq!(hex::encode(key.tag(message)), tag);
-            assert_eq!(hex::encode(key.tag_read(message).unwrap()), tag);
+            assert_eq!(hex::encode(key.tag_reader(message).unwrap()), tag);
             let (head, tail) = message.split_at(message.len() / 2);
-            assert_eq!(hex::encode(key.tag_of([head, tail])), tag);
+            assert_eq!(hex::encode(key.tag_pieces([head, tail])), tag);
         }
     }
 
     #[test]
     fn a_key_does_not_show_itself() {
-        assert_eq!(format!("{:?}", DataKey::new(b"secret words")), "DataKey(secret)");
+        assert_eq!(format!("{:?}", HmacKey::new(b"secret words")), "DataKey(secret)");
     }
 }

@@ -24,7 +24,7 @@ pub struct RowSetDigest {
 /// A sample of rows with some columns that count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ColumnSetSketch {
+pub struct ColumnSubsetRowSketch {
     /// Their names, sorted; for people, since the sketch does not depend on them.
     pub columns: Vec<String>,
     /// The sample.
@@ -34,13 +34,13 @@ pub struct ColumnSetSketch {
 /// The rows of some files under one key: equal for equal rows, whatever the files are called and how they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fingerprint {
+pub struct RowsFingerprint {
     /// The name of the key.
     pub key: String,
     /// Each file, in their order.
     pub parts: Vec<RowSetDigest>,
     /// Samples of the rows, taken of all columns, of the columns that a spec reads, and of the columns in the files (without their paths).
-    pub sketches: Vec<ColumnSetSketch>,
+    pub sketches: Vec<ColumnSubsetRowSketch>,
     /// The columns, by their cells; none of data that were known before columns were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnFingerprint>,
@@ -60,7 +60,7 @@ impl RowSetDigest {
     }
 }
 
-impl Fingerprint {
+impl RowsFingerprint {
     /// All rows together.
     pub fn all_rows_digest(&self) -> RowSetDigest {
         let mut whole = RowSetDigest::default();
@@ -78,8 +78,8 @@ impl Fingerprint {
 
     /// Adds the rows of another part of the same files.
     pub fn add_rows(&mut self, other: &Self) {
-        self.add_columns(other);
-        self.add_lines(other);
+        self.merge_columns(other);
+        self.merge_lines(other);
         self.parts.iter_mut().zip(&other.parts).for_each(|(part, more)| part.add(more));
         if self.samples.len() == other.samples.len() {
             self.samples.iter_mut().zip(&other.samples).for_each(|(sample, more)| sample.merge(more));
@@ -91,8 +91,8 @@ impl Fingerprint {
 
     /// Adds the rows of other files.
     pub fn add_files(&mut self, other: &Self) {
-        self.add_columns(other);
-        self.add_lines(other);
+        self.merge_columns(other);
+        self.merge_lines(other);
         let are_known = self.samples.len() == self.parts.len() && other.samples.len() == other.parts.len();
         self.parts.extend(&other.parts);
         self.samples.extend_from_slice(&other.samples);
@@ -103,7 +103,7 @@ impl Fingerprint {
     }
 
     /// Adds the columns of more rows. Where those of some rows are not known, none is: its cells would not be all.
-    fn add_columns(&mut self, other: &Self) {
+    fn merge_columns(&mut self, other: &Self) {
         let [unknown, more_unknown] =
             [&*self, other].map(|rows| rows.columns.is_empty() && rows.all_rows_digest().rows > 0);
         if unknown || more_unknown {
@@ -118,7 +118,7 @@ impl Fingerprint {
         }
     }
 
-    fn add_lines(&mut self, other: &Self) {
+    fn merge_lines(&mut self, other: &Self) {
         match (&mut self.lines, &other.lines) {
             (Some(lines), Some(more)) => lines.merge(more),
             (lines, more) => *lines = lines.take().or_else(|| more.clone()),
@@ -136,7 +136,7 @@ impl Fingerprint {
         }
     }
 
-    fn merge_sketches(&mut self, others: &[ColumnSetSketch]) {
+    fn merge_sketches(&mut self, others: &[ColumnSubsetRowSketch]) {
         for other in others {
             match self.sketches.iter_mut().find(|known| known.columns == other.columns) {
                 Some(known) => known.sketch.merge(&other.sketch),
@@ -209,7 +209,7 @@ impl ValueCountSample {
     /// which may be the same by design: one that tells most is left out.
     ///
     /// Rows that were not drawn but laid out, such as the hours of a year, are alike without being the same.
-    pub(super) fn same_rows_evidence(&self, other: &Self) -> f64 {
+    pub(super) fn same_rows_evidence_bits(&self, other: &Self) -> f64 {
         let mut pairs: Vec<(f64, bool)> = self.shared_value_counts(other).filter_map(equal_count_chance).collect();
         if self.is_complete() && other.is_complete() {
             let same = pairs.iter().enumerate().filter(|(_, (_, same))| *same);
@@ -228,7 +228,7 @@ impl ValueCountSample {
 
     /// The share that two columns have in common: 1 for equal ones, also where one is a fair part of the other, 0 for those without a
     /// common value. Shares are of so many rows each.
-    pub(super) fn common_share(&self, rows: u64, other: &Self, of: u64) -> f64 {
+    pub(super) fn common_value_fraction(&self, rows: u64, other: &Self, of: u64) -> f64 {
         let (mut least, mut most) = (0.0, 0.0);
         for CountPair { one, other } in self.shared_value_counts(other) {
             let (one, other) = (one as f64 / rows as f64, other as f64 / of as f64);
@@ -249,7 +249,7 @@ fn equal_count_chance(pair: CountPair) -> Option<(f64, bool)> {
 /// The evidence, in bits, that makes the rows of two files the same: more than one pair in 4,096 has by chance.
 const ENOUGH: f64 = 12.0;
 
-impl Fingerprint {
+impl RowsFingerprint {
     /// Two files with the same rows, or with more of them in common than chance explains, by their places.
     ///
     /// Obligation: files whose rows were drawn independently of one population are found with probability at most `2^-12`, however
@@ -264,7 +264,7 @@ impl Fingerprint {
         let pairs = self.samples.len() * self.samples.len().saturating_sub(1) / 2;
         let enough = ENOUGH + (pairs.max(1) as f64).log2();
         let mut alike = self.file_pairs_sharing_rows().into_iter();
-        alike.find(|(first, second)| self.samples[*first].same_rows_evidence(&self.samples[*second]) >= enough)
+        alike.find(|(first, second)| self.samples[*first].same_rows_evidence_bits(&self.samples[*second]) >= enough)
     }
 
     /// The pairs of files with a row in common.
@@ -345,7 +345,7 @@ impl ValueCountSample {
     }
 
     /// About how many distinct values there are; exactly, if they are fewer than are kept.
-    pub(super) fn distinct(&self) -> f64 {
+    pub(super) fn estimate_distinct_values(&self) -> f64 {
         match self.is_complete() {
             true => self.least.len() as f64,
             false => (self.most - 1) as f64 / ((self.bound as f64 + 1.0) / 2f64.powi(64)),
@@ -516,20 +516,20 @@ mod tests {
     #[test]
     fn evidence_counts_coincidences() {
         let once = sample(0..21);
-        let bits = once.same_rows_evidence(&once);
+        let bits = once.same_rows_evidence_bits(&once);
         assert!((bits - 20.0).abs() < 1e-6, "{bits}");
         let binary = sample((0..1000).map(|row| row % 2));
-        let bits = binary.same_rows_evidence(&binary);
+        let bits = binary.same_rows_evidence_bits(&binary);
         assert!(bits < 6.0 && bits > 5.0, "{bits}");
-        assert_eq!(once.same_rows_evidence(&sample(100..121)), 0.0);
+        assert_eq!(once.same_rows_evidence_bits(&sample(100..121)), 0.0);
         // A half, and a copy with a tenth of other rows.
-        assert!(sample(0..4000).same_rows_evidence(&sample((0..4000).step_by(2))) > 60.0);
-        assert!(sample(0..4000).same_rows_evidence(&sample(400..4400)) > 60.0);
+        assert!(sample(0..4000).same_rows_evidence_bits(&sample((0..4000).step_by(2))) > 60.0);
+        assert!(sample(0..4000).same_rows_evidence_bits(&sample(400..4400)) > 60.0);
         // Ages: 80 values that stand about 12 times each, and fifty rows more.
         let mut random = Pcg64::seed_from_u64(3);
         let ages: Vec<u64> = (0..1000).map(|_| random.random_range(0..80)).collect();
         let more: Vec<u64> = (0..50).map(|_| random.random_range(0..80)).collect();
-        let bits = sample(ages.iter().copied()).same_rows_evidence(&sample(ages.iter().chain(&more).copied()));
+        let bits = sample(ages.iter().copied()).same_rows_evidence_bits(&sample(ages.iter().chain(&more).copied()));
         assert!(bits > 20.0, "{bits}");
     }
 
@@ -545,7 +545,7 @@ mod tests {
                     sample(drawn)
                 };
                 let greatest =
-                    (0..100).map(|trial| draw(1000).same_rows_evidence(&draw(1000 - trial))).fold(0.0, f64::max);
+                    (0..100).map(|trial| draw(1000).same_rows_evidence_bits(&draw(1000 - trial))).fold(0.0, f64::max);
                 assert!(greatest < 12.0, "{values} {power}: {greatest}");
             }
         }
@@ -554,10 +554,10 @@ mod tests {
     #[test]
     fn shares_are_of_rows() {
         let (all, half) = (sample((0..1000).map(|row| row % 4)), sample((0..500).map(|row| row % 4)));
-        assert!((all.common_share(1000, &half, 500) - 1.0).abs() < 1e-9);
+        assert!((all.common_value_fraction(1000, &half, 500) - 1.0).abs() < 1e-9);
         let other = sample((0..1000).map(|row| if row < 900 { 0 } else { 1 }));
-        assert!((all.common_share(1000, &other, 1000) - 0.35 / 1.65).abs() < 1e-9);
-        assert_eq!(sample(0..9).common_share(9, &sample(10..19), 9), 0.0);
+        assert!((all.common_value_fraction(1000, &other, 1000) - 0.35 / 1.65).abs() < 1e-9);
+        assert_eq!(sample(0..9).common_value_fraction(9, &sample(10..19), 9), 0.0);
     }
 
     /// However values are dealt out to parts, and in whatever order, their sample is one.
@@ -581,7 +581,11 @@ mod tests {
         assert_eq!(fewer, whole);
         assert_eq!(ValueCountSample::try_from(String::from(whole.clone())), Ok(whole.clone()));
         let distinct = expected.len() as f64;
-        assert!((whole.distinct() / distinct - 1.0).abs() < 0.5, "{} {distinct}", whole.distinct());
+        assert!(
+            (whole.estimate_distinct_values() / distinct - 1.0).abs() < 0.5,
+            "{} {distinct}",
+            whole.estimate_distinct_values()
+        );
         for wrong in ["", "x", "2 00", "2 000000000000000g", "2 0000000000000003*", "2  "] {
             assert!(ValueCountSample::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::column::{CellHashKey, ColumnAccumulator};
-use super::{ColumnSetSketch, DataKey, Fingerprint, RowDigestSum, RowSetDigest, ValueCountSample};
+use super::{ColumnSubsetRowSketch, HmacKey, RowDigestSum, RowSetDigest, RowsFingerprint, ValueCountSample};
 
 /// The most distinct cells of a column that are remembered, and of all columns together; but a few of each.
 const CELLS: usize = 256;
@@ -43,7 +43,7 @@ const LINE: u8 = 5;
 /// another order, or under other names of columns, are the same.
 #[derive(Debug)]
 pub struct RowFingerprinter {
-    key: DataKey,
+    key: HmacKey,
     name: String,
     columns: Vec<String>,
     /// The columns that a spec reads; empty if it reads all.
@@ -86,7 +86,7 @@ struct CellSpan {
 
 impl RowFingerprinter {
     /// For files with these columns; a spec reads some of them. `key` is that of the holder.
-    pub fn new(key: &DataKey, columns: &[String], read: &[&str]) -> Self {
+    pub fn new(key: &HmacKey, columns: &[String], read: &[&str]) -> Self {
         let (columns, mut read) = (sorted_unique_names(columns), sorted_unique_names(read));
         if read == columns {
             read.clear();
@@ -116,7 +116,7 @@ impl RowFingerprinter {
 
     /// The same under a key that was made from this one for another purpose.
     #[must_use]
-    pub fn with_key_name(self, key: &DataKey) -> Self {
+    pub fn with_key_name(self, key: &HmacKey) -> Self {
         Self { name: key.name(), ..self }
     }
 
@@ -260,7 +260,7 @@ impl RowFingerprinter {
     /// The digest of the cells of the row that pass `some`. The cells must be sorted.
     fn digest_cells(&self, some: impl Fn(&CellSpan) -> bool) -> RowDigestSum {
         let cells = self.cells.iter().filter(|cell| some(cell));
-        RowDigestSum::from_digest(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
+        RowDigestSum::from_digest(&self.key.tag_pieces(cells.map(|cell| &self.bytes[cell.from..cell.to])))
     }
 
     /// Begins a row, with the cells that it shares with others.
@@ -270,20 +270,20 @@ impl RowFingerprinter {
     }
 
     /// The fingerprint of all rows seen, for this number of files.
-    pub fn into_fingerprint(mut self, files: usize) -> Fingerprint {
+    pub fn into_fingerprint(mut self, files: usize) -> RowsFingerprint {
         self.parts.resize(files, RowSetDigest::default());
         self.samples.resize(files, ValueCountSample::new(self.most_rows));
-        let mut sketches = vec![ColumnSetSketch { columns: self.columns, sketch: self.all }];
+        let mut sketches = vec![ColumnSubsetRowSketch { columns: self.columns, sketch: self.all }];
         if !self.read.is_empty() {
-            sketches.push(ColumnSetSketch { columns: self.read, sketch: self.some });
+            sketches.push(ColumnSubsetRowSketch { columns: self.read, sketch: self.some });
         }
         if self.own != RowSketch::default() {
-            sketches.push(ColumnSetSketch { columns: self.own_columns, sketch: self.own });
+            sketches.push(ColumnSubsetRowSketch { columns: self.own_columns, sketch: self.own });
         }
         let mut columns: Vec<_> = self.seen.into_iter().map(ColumnAccumulator::into_fingerprint).collect();
         columns.sort_by(|one, other| one.name.cmp(&other.name));
         let lines = self.lines.map(ColumnAccumulator::into_fingerprint);
-        Fingerprint { key: self.name, parts: self.parts, sketches, columns, lines, samples: self.samples }
+        RowsFingerprint { key: self.name, parts: self.parts, sketches, columns, lines, samples: self.samples }
     }
 
     fn add_plain_text(&mut self, text: &[u8], read: bool) {
@@ -409,8 +409,8 @@ mod tests {
     use super::*;
 
     /// The digests of rows of text.
-    fn seen(rows: &[&[&str]]) -> Fingerprint {
-        let mut witness = RowFingerprinter::new(&DataKey::new(b"k"), &[] as &[String], &[]);
+    fn seen(rows: &[&[&str]]) -> RowsFingerprint {
+        let mut witness = RowFingerprinter::new(&HmacKey::new(b"k"), &[] as &[String], &[]);
         witness.begin_file(0, &[]);
         for row in rows {
             row.iter().for_each(|cell| witness.add_text(cell.as_bytes(), false));
@@ -483,7 +483,7 @@ mod tests {
     /// A file of a single row among many rows is known, also where no sample of all rows holds it.
     #[test]
     fn a_file_of_many_is_known() {
-        let key = DataKey::new(b"k");
+        let key = HmacKey::new(b"k");
         let mut witness = RowFingerprinter::new(&key, &[] as &[String], &[]);
         let files: Vec<Vec<String>> = (0..30)
             .map(|file| (0..if file == 0 { 3000 } else { 1 }).map(|row| format!("{file}.{row}")).collect())
@@ -504,7 +504,7 @@ mod tests {
     /// Lines are the same however they are cut; their cells are not.
     #[test]
     fn lines_are_known_however_they_are_cut() {
-        let key = DataKey::new(b"k");
+        let key = HmacKey::new(b"k");
         let cut = |rows: Range<u32>, separator: char| {
             let mut witness = RowFingerprinter::new(&key, &[] as &[String], &[]);
             witness.begin_file(0, &[]);
@@ -528,7 +528,7 @@ mod tests {
     /// Another key gives other digests; the name of a key distinguishes them.
     #[test]
     fn digests_need_the_key() {
-        let mut witness = RowFingerprinter::new(&DataKey::new(b"other"), &[] as &[String], &[]);
+        let mut witness = RowFingerprinter::new(&HmacKey::new(b"other"), &[] as &[String], &[]);
         witness.begin_file(0, &[]);
         witness.add_text(b"a", false);
         witness.end_row();

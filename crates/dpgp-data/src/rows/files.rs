@@ -8,7 +8,7 @@ use super::{
     FileRows, FileState, PathPartition, RequestedColumns, RowFile, RowProgressBar, RowSideOutputs, RowStream, cloud,
 };
 use crate::DataError;
-use crate::identity::{DataKey, Fingerprint, RowFingerprinter};
+use crate::identity::{HmacKey, RowFingerprinter, RowsFingerprint};
 use crate::missing::{CellParsingRules, MissingCellPolicy};
 use crate::own::is_parquet;
 use crate::person::PersonId;
@@ -81,7 +81,7 @@ impl RowFilesReader {
         layout: &CsvLayout,
         columns: &[String],
         rules: impl Into<CellParsingRules>,
-        key: &DataKey,
+        key: &HmacKey,
     ) -> Result<Self, DataError> {
         let mut files = Self::open(paths, layout, columns, rules)?;
         files.columns.witnessed = true;
@@ -125,7 +125,7 @@ impl RowFilesReader {
     }
 
     /// The witness's record of the rows that were read, if there is a witness.
-    pub fn into_fingerprint(self) -> Option<Fingerprint> {
+    pub fn into_fingerprint(self) -> Option<RowsFingerprint> {
         let files = self.files.len();
         self.witness.map(|witness| witness.into_fingerprint(files))
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::RowStream;
-use crate::identity::{DataKey, Fingerprint, RowFingerprinter};
+use crate::identity::{HmacKey, RowFingerprinter, RowsFingerprint};
 use crate::table_error::{RowUnit, TableCellError, TableError};
 use crate::{DataError, MissingCellPolicy};
 
@@ -66,7 +66,7 @@ pub trait ExtraColumns: Send {
 
 impl<'r> FingerprintedRows<'r> {
     /// Unread rows with the requested columns, in their order. Messages call them `name`.
-    pub fn new(rows: &'r mut dyn RowStream, name: &Path, columns: &[String], key: Option<&DataKey>) -> Self {
+    pub fn new(rows: &'r mut dyn RowStream, name: &Path, columns: &[String], key: Option<&HmacKey>) -> Self {
         let asked: Vec<&str> = columns.iter().map(String::as_str).collect();
         let witness = key.map(|key| RowFingerprinter::new(key, columns, &asked));
         let (name, columns) = (name.to_path_buf(), columns.to_vec());
@@ -78,7 +78,7 @@ impl<'r> FingerprintedRows<'r> {
     /// The same rows with the other columns of their table, by which they are known, too. One with the name of a column that is asked
     /// for holds the cells of that as they stand in the table: words, whose places are read.
     #[must_use]
-    pub fn with_extra_columns(self, key: Option<&DataKey>, others: &'r mut dyn ExtraColumns) -> Self {
+    pub fn with_extra_columns(self, key: Option<&HmacKey>, others: &'r mut dyn ExtraColumns) -> Self {
         let all: Vec<String> = self.columns.iter().cloned().chain(others.names()).collect();
         let asked: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         let witness = key.map(|key| RowFingerprinter::new(key, &all, &asked));
@@ -111,7 +111,7 @@ impl<'r> FingerprintedRows<'r> {
     }
 
     /// Fingerprint of the rows that were read, if there is a key.
-    pub fn into_fingerprint(self) -> Option<Fingerprint> {
+    pub fn into_fingerprint(self) -> Option<RowsFingerprint> {
         self.witness.map(|witness| witness.into_fingerprint(1))
     }
 
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn rows_are_known_by_words_where_their_places_are_read() {
-        let (key, names) = (DataKey::new(b"k"), ["x", "sex"].map(str::to_owned));
+        let (key, names) = (HmacKey::new(b"k"), ["x", "sex"].map(str::to_owned));
         let (mut rows, mut columns) = (InMemoryRows::new(vec![&[1.0], &[0.0]]), vec![Vec::new(); 2]);
         let mut words = Words;
         let mut held =

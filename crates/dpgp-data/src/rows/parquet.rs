@@ -56,7 +56,7 @@ impl ParquetRows {
                 return Err(file.wrap_table_error(field.into_type_error()));
             }
         }
-        let others = if columns.witnessed { file.other_columns(&names) } else { Vec::new() };
+        let others = if columns.witnessed { file.representable_columns_except(&names) } else { Vec::new() };
         let others = find(&others)?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
         let person = find(&person)?;

@@ -15,7 +15,7 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, Prog
 use super::files::is_cloud_address;
 use super::{RowStream, cloud};
 use crate::error::{FileAction, IoErrorContext};
-use crate::identity::DataKey;
+use crate::identity::HmacKey;
 use crate::table_error::TableError;
 use crate::{DataError, KeptRows};
 
@@ -76,8 +76,8 @@ impl ReadFraction {
 ///
 /// # Errors
 /// [`DataError::Io`]; [`TableError::NoFile`] for a pipe or a device.
-pub fn keyed_tag(path: &Path, key: &DataKey) -> Result<[u8; 32], DataError> {
-    key.tag_read(CountingFileReader::open(path)?).with_io_context(FileAction::Read, path)
+pub fn keyed_tag(path: &Path, key: &HmacKey) -> Result<[u8; 32], DataError> {
+    key.tag_reader(CountingFileReader::open(path)?).with_io_context(FileAction::Read, path)
 }
 
 /// Opens a file on this machine. A pipe gives its rows once, but files are opened several times: for their columns, for their

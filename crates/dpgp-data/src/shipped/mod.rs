@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use flate2::read::ZlibDecoder;
 
 use crate::cache::create_folder;
-use crate::digest::{FileStamp, compute_file_stamp};
+use crate::digest::{FileChecksum, compute_file_checksum};
 use crate::error::{DataError, FileAction, IoErrorContext};
 use crate::manifest::DataFile;
 use dpgp_fs::temporary_file;
@@ -60,14 +60,14 @@ fn read_sources(sources: &Path) -> BTreeMap<String, String> {
 }
 
 /// Writes a file of the data folder that comes with the program to a place; none if it does not come with it.
-pub(super) fn write_shipped_file(file: &DataFile, target: &Path) -> Result<Option<FileStamp>, DataError> {
+pub(super) fn write_shipped_file(file: &DataFile, target: &Path) -> Result<Option<FileChecksum>, DataError> {
     let Some(text) = shipped_file_text(file) else { return Ok(None) };
     let folder = target.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
     let mut temporary = temporary_file(folder, 0o666).with_io_context(FileAction::Write, target)?;
     temporary.write_all(text.as_bytes()).with_io_context(FileAction::Write, target)?;
     temporary.persist(target).map_err(|refused| refused.error).with_io_context(FileAction::Rename, target)?;
-    compute_file_stamp(target).map(Some)
+    compute_file_checksum(target).map(Some)
 }
 
 /// The text of a file of the data folder that comes with the program.

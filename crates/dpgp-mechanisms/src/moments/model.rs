@@ -12,7 +12,8 @@ use super::{
 use crate::public_targets::public_target_scaling;
 use crate::{CellSections, MechanismError, PrivacySetting};
 use dpgp_accounting::{
-    Caveat, Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, PrivacyUnit, ReleaseKind,
+    CalibratedGaussianRelease, Certificate, CertifiedMechanism, GuaranteeCaveat, NeighbourRelation, Neighbours,
+    PrivacyUnit, ReleaseKind,
 };
 use dpgp_data::rows::InMemoryRows;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
@@ -36,7 +37,7 @@ pub const LEAST_SIGMA: f64 = 0.01;
 
 /// Guarantee of noisy moments for a cell.
 pub fn moments_certificate(cell: &PrivacySetting) -> Certificate {
-    let event = GaussianEvent {
+    let event = CalibratedGaussianRelease {
         release: ReleaseKind::Posterior,
         neighbours: Neighbours::OneRecord(NeighbourRelation::ReplaceOne),
         mechanism: CertifiedMechanism::NoisyMoments,
@@ -279,7 +280,7 @@ impl MomentsModel {
         let certificate = moments_certificate(cell).with_privacy_unit(self.unit.clone());
         let certificate = match cell.epsilon.is_unprotected() {
             true => certificate,
-            false => certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]),
+            false => certificate.with_caveats(&[(GuaranteeCaveat::PrivateFilter, self.filtered)]),
         };
         let record = RoundedNoise { sensitivity, sd: design.noise_scale(sigma) };
         Ok(DesignedNoise { design, sigma, guarantee: CertifiedMomentsNoise { certificate, record } })

@@ -25,14 +25,14 @@ impl SpecDraft {
     }
 
     /// Takes the bounds of the target as answered.
-    pub fn set_bounds(&mut self, bounds: [f64; 2]) {
-        if let Some(place) = self.bounds_question() {
+    pub fn set_target_bounds(&mut self, bounds: [f64; 2]) {
+        if let Some(place) = self.target_bounds_question() {
             self.answers[place] = Some(bounds.into());
             self.has_bounds = true;
         }
     }
 
-    fn bounds_question(&self) -> Option<usize> {
+    fn target_bounds_question(&self) -> Option<usize> {
         self.questions.iter().position(|question| question.key == BOUNDS)
     }
 
@@ -54,7 +54,7 @@ impl SpecDraft {
     }
 
     /// Returns the proposal for a question, in its units, if it is known yet.
-    pub fn proposal(&self, place: usize) -> Option<Vec<f64>> {
+    pub fn proposed_answer(&self, place: usize) -> Option<Vec<f64>> {
         match self.questions[place].source {
             AnswerSource::Proposed(proposal) => proposal.value(&self.questions, &self.answers),
             AnswerSource::Derived(_) => None,
@@ -74,7 +74,7 @@ impl SpecDraft {
     /// # Errors
     /// A sentence that says what to enter.
     pub fn check_answer(&self, place: usize, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
-        let bounds = self.bounds_question().and_then(|place| self.answer(place));
+        let bounds = self.target_bounds_question().and_then(|place| self.answer(place));
         match (bounds, &numbers[..]) {
             (Some([low, high]), [root]) if self.questions[place].is_squared && *root > 0.5 * (high - low) => {
                 Err(format!("enter at most {}, half of the width of the bounds", format_exact(0.5 * (high - low))))
@@ -97,7 +97,7 @@ impl SpecDraft {
     }
 
     /// Drops the answers in a line of the spec that is wrong, or all if the line has none.
-    pub fn forget_line(&mut self, line: usize) {
+    pub fn forget_answers_in_line(&mut self, line: usize) {
         let order = self.asking_order();
         let of_line: Vec<usize> =
             order.iter().filter(|place| self.questions[**place].lines.contains(&line)).copied().collect();
@@ -109,7 +109,7 @@ impl SpecDraft {
     pub fn derive_answers(&mut self) {
         for (place, question) in self.questions.iter().enumerate() {
             if let AnswerSource::Derived(rule) = question.source {
-                self.answers[place] = rule.numbers(&self.answers);
+                self.answers[place] = rule.compute_numbers(&self.answers);
             }
         }
     }
@@ -147,7 +147,7 @@ impl SpecDraft {
             if !self.questions[place].about.contains(FOR_EXAMPLE) {
                 continue;
             }
-            match self.proposal(place) {
+            match self.proposed_answer(place) {
                 Some(root) => self.set_answer(place, root),
                 None => self.forget_answer(place),
             }
@@ -181,7 +181,7 @@ impl SpecQuestion {
         if let Some(numbers) = default {
             about = about.split_once(FOR_EXAMPLE).map_or(about, |(about, _)| about.trim_end_matches("; "));
             let numbers: Vec<String> = numbers.iter().map(|number| format_exact(*number)).collect();
-            let guess = if self.is_guess() { ", a guess" } else { "" };
+            let guess = if self.has_guessed_default() { ", a guess" } else { "" };
             beside = format!(" [{}{guess}]", numbers.join(" "));
         }
         if is_same {
@@ -194,17 +194,17 @@ impl SpecQuestion {
 
     /// Whether its default is no more than a guess, or the budget.
     pub fn needs_answer(&self) -> bool {
-        self.is_guess() || self.key == "privacy.epsilon"
+        self.has_guessed_default() || self.key == "privacy.epsilon"
     }
 
-    fn is_guess(&self) -> bool {
+    fn has_guessed_default(&self) -> bool {
         matches!(self.source, AnswerSource::Proposed(proposal) if proposal.is_guess())
     }
 
     /// Warns about a guess that was taken, about a budget that protects next to nothing, and about a lengthscale far from the proposal.
     /// The user may keep them.
     pub fn answer_warning(&self, numbers: &[f64], proposed: Option<&[f64]>, is_default: bool) -> Option<String> {
-        if self.is_guess() {
+        if self.has_guessed_default() {
             let guess = range_text(numbers);
             return is_default.then(|| {
                 format!(
@@ -214,7 +214,7 @@ impl SpecQuestion {
             });
         }
         let proposed = proposed.and_then(|numbers| numbers.first().copied());
-        match (self.name(), numbers, proposed) {
+        match (self.last_key_part(), numbers, proposed) {
             ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
                 let epsilon = format_exact(*epsilon);
                 Some(format!(
@@ -264,8 +264,8 @@ impl SpecQuestion {
     }
 
     fn check_numbers(&self, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
-        let positive =
-            ["epsilon", "delta", "noise_variance", "variance", "lengthscale", "lengthscales"].contains(&self.name());
+        let positive = ["epsilon", "delta", "noise_variance", "variance", "lengthscale", "lengthscales"]
+            .contains(&self.last_key_part());
         match numbers[..] {
             [low, high] if high <= low => Err(format!(
                 "the second number must be above the first, but {} is not above {}",
@@ -273,7 +273,7 @@ impl SpecQuestion {
                 format_exact(low)
             )),
             [value] if positive && value <= 0.0 => Err("enter a number above 0".to_owned()),
-            [value] if self.name() == "delta" && value >= MOST_DELTA => Err(format!(
+            [value] if self.last_key_part() == "delta" && value >= MOST_DELTA => Err(format!(
                 "enter a number below {MOST_DELTA} and far below one over the number of rows: with probability delta, a row may be \
                  revealed exactly"
             )),
@@ -282,7 +282,7 @@ impl SpecQuestion {
     }
 
     /// Returns the last part of the key.
-    fn name(&self) -> &str {
+    fn last_key_part(&self) -> &str {
         let key = self.key.split(',').next().unwrap_or(&self.key);
         key.rsplit('.').next().unwrap_or(key)
     }

@@ -14,7 +14,7 @@ const EPSILON: f64 = 1.0;
 
 /// The share of a budget that private bounds take: of `mu^2`, which adds up over Gaussian releases. A tenth for 5,000 rows, and less for more,
 /// so that the noise on a count, in rows, grows no faster than the square root of the rows. A tenth if their number is private.
-fn share_for_bounds(public_rows: Option<usize>) -> f64 {
+fn bounds_budget_share(public_rows: Option<usize>) -> f64 {
     public_rows.map_or(MOST_SHARE, |rows| (500.0 / rows as f64).clamp(0.005, MOST_SHARE))
 }
 
@@ -35,7 +35,7 @@ fn epsilon_of_budget_share(share: f64, epsilon: f64, delta: f64) -> f64 {
 
 /// The epsilon of private bounds, as a spec writes it, and their share of the budget in per cent.
 pub(super) fn bounds_epsilon_and_percent(public_rows: Option<usize>, delta: f64) -> [String; 2] {
-    let share = share_for_bounds(public_rows);
+    let share = bounds_budget_share(public_rows);
     [format_exact(epsilon_of_budget_share(share, EPSILON, delta)), format_exact(100.0 * share)]
 }
 
@@ -65,7 +65,7 @@ pub fn set_remaining_budget(template: &str, file: &Path, mu: f64) -> Result<Stri
     let (delta, whole) =
         whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| DraftError::NoRest(file.to_path_buf()))?;
     let text = read_limited_text(file).map_err(ReleaseError::io(file))?;
-    CertificateSummary::ensure_holds(file, &text)?;
+    CertificateSummary::ensure_certificate_holds(file, &text)?;
     let rest = format_exact(epsilon_of_budget_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
     Ok(template
         .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))

@@ -60,7 +60,7 @@ pub enum DraftError {
         "{} needs at least two numeric columns, an input and a target; it has {}{}",
         path.display(),
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") },
-        indent_lines(why)
+        indent_first_lines(why)
     )]
     FewNumbers {
         /// The file.
@@ -73,7 +73,7 @@ pub enum DraftError {
     /// Columns that single cells keep from being numeric.
     #[error(
         "{}: not every cell of these columns is a number; correct the cells, or choose columns with --inputs and --target{}", path.display(),
-        indent_lines(why)
+        indent_first_lines(why)
     )]
     MostlyNumbers {
         /// The file.
@@ -104,7 +104,7 @@ pub enum DraftError {
 const MOST_TOLD: usize = 10;
 
 /// Indents lines below another one, and counts those that are too many to show.
-pub fn indent_lines(lines: &[String]) -> String {
+pub fn indent_first_lines(lines: &[String]) -> String {
     let mut text: String = lines.iter().take(MOST_TOLD).map(|line| format!("\n  {line}")).collect();
     if let Some(more) = lines.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
         text.push_str(&format!("\n  and {more} more"));

@@ -25,9 +25,9 @@ mod spec_text;
 pub use answers::{SpecDraft, range_text};
 pub use bounds::{note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget};
 pub use columns::{ChosenColumns, ColumnError, ColumnRoles, ensure_column_exists, first_names_text};
-pub use error::{DraftError, indent_lines};
+pub use error::{DraftError, indent_first_lines};
 pub use questions::SpecQuestion;
 pub use spec_text::{
-    CountChoices, CountRelation, DescribedFile, GeneratedSpec, PersonColumnAndLimit, ProtectedPart, UserDataFile,
-    describe_file, generate_spec,
+    CountChoices, CountNeighbourRelation, DescribedFile, GeneratedSpec, PersonColumnAndLimit, ProtectedPart,
+    UserDataFile, describe_file, generate_spec,
 };

@@ -88,7 +88,7 @@ pub(super) fn find_questions(template: &str) -> Vec<SpecQuestion> {
             (None, false) => open.question(format!("{section}.{key}"), about),
         };
         match (new, found.last_mut()) {
-            (Some(high), Some(low)) if low.key == "normalise.bounds.low" => low.merge_upper_bound(high, &target),
+            (Some(high), Some(low)) if low.key == "normalise.bounds.low" => low.merge_upper_end_question(high, &target),
             (new, _) => found.extend(new),
         }
         start += line.len();
@@ -107,7 +107,7 @@ struct TemplateLine<'a> {
 impl TemplateLine<'_> {
     /// Makes the question of the line, if it has open places.
     fn question(self, key: String, about: &str) -> Option<SpecQuestion> {
-        let opens = self.code.match_indices(OPEN).map(|(at, _)| self.text_range(at, OPEN.len()));
+        let opens = self.code.match_indices(OPEN).map(|(at, _)| self.range_in_template(at, OPEN.len()));
         let places: Vec<Range<usize>> = opens.collect();
         let words = about.replace("fill in:", " ");
         let about = words.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -121,7 +121,7 @@ impl TemplateLine<'_> {
         (!places.is_empty()).then_some(SpecQuestion { places, lines, key, about, is_squared, source })
     }
 
-    fn text_range(self, at: usize, length: usize) -> Range<usize> {
+    fn range_in_template(self, at: usize, length: usize) -> Range<usize> {
         self.start + at..self.start + at + length
     }
 }
@@ -143,7 +143,7 @@ fn budget_question(open: TemplateLine<'_>, protects_persons: bool) -> Option<Spe
         ("privacy.delta", DELTA_ABOUT, code.strip_prefix(DELTA)?)
     };
     let source = AnswerSource::Proposed(DefaultAnswer::Number(value.parse().ok()?));
-    let places = vec![open.text_range(code.len() - value.len(), value.len())];
+    let places = vec![open.range_in_template(code.len() - value.len(), value.len())];
     let about = if protects_persons { about.replace("one row", "one person") } else { about.to_owned() };
     let key = key.to_owned();
     Some(SpecQuestion { places, lines: vec![open.line], key, about, is_squared: false, source })
@@ -170,7 +170,8 @@ fn mark_derived_questions(mut questions: Vec<SpecQuestion>, sums_cells: bool) ->
     }
     // Ranges of inputs come from the answers: first from the map, then from the box.
     let ranges = map.iter().chain(domain.iter().skip(map.len()));
-    for (place, range) in question_indices(&questions, |key| key.contains(LENGTHSCALE)).into_iter().zip(ranges) {
+    for (place, range) in matching_question_indices(&questions, |key| key.contains(LENGTHSCALE)).into_iter().zip(ranges)
+    {
         if let Some(times) = parse_range_fraction(&questions[place].about) {
             let proposed = AnswerSource::Proposed(DefaultAnswer::OfRange { of: *range, times });
             let derived = AnswerSource::Derived(DerivationRule::Part { of: *range, times });
@@ -201,10 +202,10 @@ fn mark_derived_questions(mut questions: Vec<SpecQuestion>, sums_cells: bool) ->
 /// Finds the entries of a list.
 fn list_entry_indices(questions: &[SpecQuestion], list: &str) -> Vec<usize> {
     let entry = format!("{list}, ");
-    question_indices(questions, |key| key.starts_with(&entry))
+    matching_question_indices(questions, |key| key.starts_with(&entry))
 }
 
-fn question_indices(questions: &[SpecQuestion], is_meant: impl Fn(&str) -> bool) -> Vec<usize> {
+fn matching_question_indices(questions: &[SpecQuestion], is_meant: impl Fn(&str) -> bool) -> Vec<usize> {
     (0..questions.len()).filter(|place| is_meant(&questions[*place].key)).collect()
 }
 
@@ -219,7 +220,7 @@ pub(super) fn asking_order(questions: &[SpecQuestion]) -> Vec<usize> {
 
 impl SpecQuestion {
     /// Joins the questions for the lower and the upper end of this target.
-    fn merge_upper_bound(&mut self, high: Self, target: &str) {
+    fn merge_upper_end_question(&mut self, high: Self, target: &str) {
         self.key = BOUNDS.to_owned();
         self.source = AnswerSource::Proposed(DefaultAnswer::guess(target, true));
         self.about = format!("{}; and {}", self.about, high.about);

@@ -102,7 +102,7 @@ pub(super) fn parse_range_fraction(about: &str) -> Option<f64> {
 
 impl DerivationRule {
     /// Computes the numbers, once the other answer is known.
-    pub fn numbers(self, answers: &NewSpecAnswers) -> Option<Vec<f64>> {
+    pub fn compute_numbers(self, answers: &NewSpecAnswers) -> Option<Vec<f64>> {
         let (Self::Width { of, .. }
         | Self::Part { of, .. }
         | Self::Square { of, .. }
@@ -115,9 +115,12 @@ impl DerivationRule {
             Self::Part { times, .. } => vec![round_to_four_digits(times * width)],
             Self::Square { times, .. } => vec![round_to_four_digits(times * width * width)],
             Self::Around(_) => {
-                vec![round_to_width(low - MARGIN * width, width), round_to_width(high + MARGIN * width, width)]
+                vec![
+                    round_to_width_millionth(low - MARGIN * width, width),
+                    round_to_width_millionth(high + MARGIN * width, width),
+                ]
             }
-            Self::Middle(_) => vec![round_to_width(low + 0.5 * width, width)],
+            Self::Middle(_) => vec![round_to_width_millionth(low + 0.5 * width, width)],
         })
     }
 }
@@ -128,7 +131,7 @@ pub(super) fn round_to_four_digits(value: f64) -> f64 {
 }
 
 /// Rounds to a millionth of the width.
-fn round_to_width(value: f64, width: f64) -> f64 {
+fn round_to_width_millionth(value: f64, width: f64) -> f64 {
     let digits = (6.0 - width.abs().log10().floor()).clamp(0.0, 300.0) as usize;
     format!("{value:.digits$}").parse().unwrap_or(value)
 }
@@ -141,14 +144,14 @@ mod tests {
     #[test]
     fn what_follows_is_reckoned() {
         let answers = [Some(vec![-2.0, 1.0]), None];
-        assert_eq!(DerivationRule::Width { of: 0, times: 0.5 }.numbers(&answers), Some(vec![1.5]));
-        assert_eq!(DerivationRule::Square { of: 0, times: 0.25 }.numbers(&answers), Some(vec![2.25]));
-        assert_eq!(DerivationRule::Around(0).numbers(&answers), Some(vec![-2.3, 1.3]));
+        assert_eq!(DerivationRule::Width { of: 0, times: 0.5 }.compute_numbers(&answers), Some(vec![1.5]));
+        assert_eq!(DerivationRule::Square { of: 0, times: 0.25 }.compute_numbers(&answers), Some(vec![2.25]));
+        assert_eq!(DerivationRule::Around(0).compute_numbers(&answers), Some(vec![-2.3, 1.3]));
         assert_eq!(
-            (DerivationRule::Middle(0).numbers(&answers), DerivationRule::Middle(1).numbers(&answers)),
+            (DerivationRule::Middle(0).compute_numbers(&answers), DerivationRule::Middle(1).compute_numbers(&answers)),
             (Some(vec![-0.5]), None)
         );
-        assert_eq!(round_to_width(-73.941_000_000_000_01, 0.11), -73.941);
+        assert_eq!(round_to_width_millionth(-73.941_000_000_000_01, 0.11), -73.941);
     }
 
     #[test]

@@ -88,12 +88,12 @@ pub struct CountChoices {
     /// The number of bins of each numeric input; empty for the default.
     pub bins: Vec<u32>,
     /// The neighbouring data sets.
-    pub relation: CountRelation,
+    pub relation: CountNeighbourRelation,
 }
 
 /// Neighbouring data sets of counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CountRelation {
+pub enum CountNeighbourRelation {
     /// One row is added or removed; the number of rows is private.
     #[default]
     AddRemove,
@@ -103,7 +103,7 @@ pub enum CountRelation {
 
 impl CountChoices {
     /// The bins of some numeric inputs.
-    fn numeric_bins(&self, inputs: usize) -> Result<Vec<u32>, ColumnError> {
+    fn bins_per_numeric_input(&self, inputs: usize) -> Result<Vec<u32>, ColumnError> {
         match self.bins.len() {
             0 => Ok(vec![bins_per_input(inputs); inputs]),
             bins if bins == inputs => Ok(self.bins.clone()),
@@ -112,10 +112,10 @@ impl CountChoices {
     }
 
     /// The relation as a spec writes it.
-    fn relation(&self) -> &'static str {
+    fn neighbour_relation_key(&self) -> &'static str {
         match self.relation {
-            CountRelation::AddRemove => "add-remove",
-            CountRelation::ReplaceOne => "replace-one",
+            CountNeighbourRelation::AddRemove => "add-remove",
+            CountNeighbourRelation::ReplaceOne => "replace-one",
         }
     }
 }
@@ -208,19 +208,19 @@ pub fn generate_spec(
         ("@SPLIT@", split_toml(rows)),
         ("@DELTA@", format_exact(delta)),
         // With persons, the number of rows was said by the user, if at all.
-        ("@READ@", read_parts_phrase(public.filter(|_| file.people.is_none())).to_owned()),
+        ("@READ@", data_read_phrase(public.filter(|_| file.people.is_none())).to_owned()),
         ("@WHOLE@", whole_record_guarantee_comment(file.people).to_owned()),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
         ("@FEATURES@\n", features_toml(features)),
-        ("@MODEL@\n", model_comment(features).to_owned()),
+        ("@MODEL@\n", hyperparameter_use_comment(features).to_owned()),
         ("@SUMS@", sums_comment(features).to_owned()),
         ("@ENDS@", input_list_lines(inputs, "[nan, nan]")),
         ("@TITLE@", quote_toml(&title)),
         ("@BINS@", bins),
-        ("@MISSING@", missing_toml(file.chosen)),
+        ("@MISSING@", categories_and_missing_toml(file.chosen)),
         ("@NEIGHBOURS@", count_neighbours_comment(file.people).to_owned()),
-        ("@RELATION@", file.counts.relation().to_owned()),
+        ("@RELATION@", file.counts.neighbour_relation_key().to_owned()),
         ("@TARGET@", quote_toml(target.as_deref().unwrap_or(&inputs[0]))),
     ];
     let text = parts.iter().fold(protected.spec_template().to_owned(), |spec, (place, part)| spec.replace(place, part));
@@ -423,7 +423,7 @@ fn sums_comment(features: MomentFeatures) -> &'static str {
 }
 
 /// Says what the numbers of the model are for, where the release finds its own.
-fn model_comment(features: MomentFeatures) -> &'static str {
+fn hyperparameter_use_comment(features: MomentFeatures) -> &'static str {
     match features {
         MomentFeatures::Waves => "",
         MomentFeatures::Cells => {
@@ -454,7 +454,7 @@ fn public_row_count(protected: ProtectedPart, file: &UserDataFile<'_>, rows: usi
         // Who has which inputs is public, and so is the number of rows.
         ProtectedPart::Target => false,
         ProtectedPart::Record | ProtectedPart::Bounds => file.people.is_some(),
-        ProtectedPart::Row => file.people.is_some() || file.counts.relation == CountRelation::AddRemove,
+        ProtectedPart::Row => file.people.is_some() || file.counts.relation == CountNeighbourRelation::AddRemove,
     };
     match file.people {
         _ if !is_private => Some(rows),
@@ -463,7 +463,7 @@ fn public_row_count(protected: ProtectedPart, file: &UserDataFile<'_>, rows: usi
 }
 
 /// Names what the new spec took from the file: with or without the number of rows.
-fn read_parts_phrase(public_rows: Option<usize>) -> &'static str {
+fn data_read_phrase(public_rows: Option<usize>) -> &'static str {
     match public_rows {
         Some(_) => "the column names, their types and the number of rows were",
         None => "the column names and their types were",
@@ -569,7 +569,8 @@ fn input_list_lines(inputs: &[String], value: &str) -> String {
 /// Writes the bins of each input: one for each category, else bins whose ends are to be filled in.
 fn bin_lines(inputs: &[String], chosen: &ChosenColumns, counts: &CountChoices) -> Result<String, ColumnError> {
     let categories = |name: &String| chosen.categories.iter().find(|(of, _)| of == name).map(|(_, all)| all.len());
-    let mut bins = counts.numeric_bins(inputs.iter().filter(|name| categories(name).is_none()).count())?.into_iter();
+    let mut bins =
+        counts.bins_per_numeric_input(inputs.iter().filter(|name| categories(name).is_none()).count())?.into_iter();
     let lines = inputs.iter().filter_map(|name| {
         let ends = match categories(name) {
             Some(all) => format!("from = -0.5, to = {:?}, bins = {all}", all as f64 - 0.5),
@@ -582,7 +583,7 @@ fn bin_lines(inputs: &[String], chosen: &ChosenColumns, counts: &CountChoices) -
 }
 
 /// Writes the categories of inputs. Rows with any other value are left out, so they count in no bin.
-fn missing_toml(chosen: &ChosenColumns) -> String {
+fn categories_and_missing_toml(chosen: &ChosenColumns) -> String {
     if chosen.categories.is_empty() {
         return "# missing = \"drop\"   # leaves out rows in which a required cell is missing: empty, null, NA or NaN"
             .to_owned();

@@ -21,14 +21,14 @@ const RIDGE: f64 = 1e-9;
 /// for the error of that variance. A number of a release is rounded when it is written, after its noise: what that can
 /// add to a difference is taken off.
 #[derive(Debug, Clone)]
-pub struct EmpiricalNoiseMetric {
+pub struct NeighbourDistanceEstimator {
     /// A draw in each column (t x N).
     draws: DMatrix<f64>,
     /// By the first half.
     factor: Cholesky,
 }
 
-impl EmpiricalNoiseMetric {
+impl NeighbourDistanceEstimator {
     /// From draws (t x N) with streams of their own.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ mod tests {
             let y: f64 = StandardNormal.sample(&mut stream);
             draw.copy_from_slice(&[x + y, x]);
         }
-        let paired = EmpiricalNoiseMetric::new(draws).unwrap();
+        let paired = NeighbourDistanceEstimator::new(draws).unwrap();
         for (difference, truth) in [([1.0, 0.0], 1.0f64), ([0.0, 1.0], 2f64.sqrt()), ([1.0, 1.0], 1.0)] {
             let exact = DVector::zeros(2);
             let found = paired.distance(&DVector::from_column_slice(&difference), &exact);
@@ -206,14 +206,14 @@ mod tests {
     #[test]
     fn directions_are_of_the_first_half_and_variances_of_the_second() {
         let draws = [1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0, 3.0, -2.0, -3.0, 2.0, 0.0, 1.0, 0.0, -1.0];
-        let paired = EmpiricalNoiseMetric::new(DMatrix::from_column_slice(2, 8, &draws)).unwrap();
+        let paired = NeighbourDistanceEstimator::new(DMatrix::from_column_slice(2, 8, &draws)).unwrap();
         let one = DVector::from_element(2, 1.0);
         assert!((paired.distance(&one, &DVector::zeros(2)) - 3f64.sqrt()).abs() < 1e-9);
         // Of a difference of 2 along w, rounding by a quarter in each number takes a half.
         assert!((paired.distance(&one, &DVector::from_element(2, 0.25)) - 0.75 * 3f64.sqrt()).abs() < 1e-9);
         // A mean of draws moves no distance: by 5 in one number and 7 in the other.
         let moved = DMatrix::from_fn(2, 8, |i, j| draws[2 * j + i] + [5.0, 7.0][i]);
-        let moved = EmpiricalNoiseMetric::new(moved).unwrap().distance(&one, &DVector::zeros(2));
+        let moved = NeighbourDistanceEstimator::new(moved).unwrap().distance(&one, &DVector::zeros(2));
         assert!((moved - 3f64.sqrt()).abs() < 1e-9, "{moved}");
         // (1, 0) alone: w is along the first axis, with variance 18/3.
         let axis = DVector::from_column_slice(&[1.0, 0.0]);

@@ -16,11 +16,11 @@ mod program_runs;
 mod releases;
 mod situations;
 
-pub use metric::EmpiricalNoiseMetric;
 pub use metric::FileCells;
+pub use metric::NeighbourDistanceEstimator;
 pub use neighbours::ReplacedCell;
-pub use program_runs::{NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts};
-pub use situations::{AddedFilter, NeighbourRunSituation, edge_case_neighbours, situations};
+pub use program_runs::{NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyColumnsOrFields};
+pub use situations::{AddedFilter, NeighbourRunSituation, edge_case_neighbours, neighbour_run_situations};
 
 use std::num::NonZeroUsize;
 
@@ -31,7 +31,7 @@ use dpgp_claim_audit::AuditVerdict;
 
 /// How an attack on the release path draws.
 #[derive(Debug, Clone, Copy)]
-pub struct AttackDraws {
+pub struct AttackDrawSetting {
     /// The seed of the noise that a data set and its neighbour share.
     pub seed: u64,
     /// The number of releases of each of two neighbours. None: as many as give about a million numbers, from 100 to 1000.

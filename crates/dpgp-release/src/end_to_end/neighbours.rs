@@ -34,7 +34,7 @@ pub(super) fn evenly_spaced_rows(rows: usize) -> Vec<usize> {
 
 impl PredictionRequest<'_> {
     /// The sample with one record replaced, or all of one person, for some rows and all ways to replace them.
-    pub(super) fn neighbours(&self, relation: Option<Neighbours>) -> Vec<Sample> {
+    pub(super) fn neighbouring_samples(&self, relation: Option<Neighbours>) -> Vec<Sample> {
         let sample = self.sample();
         let moved: &[f64] = if hides_inputs(relation) { &PLACES } else { &PLACES[..1] };
         let mut neighbours = Vec::new();
@@ -118,7 +118,7 @@ impl AnyPlannedSumsRelease<'_> {
     }
 
     /// The columns that are read of a file, each once.
-    pub fn columns(&self) -> Vec<String> {
+    pub fn distinct_columns_to_read(&self) -> Vec<String> {
         match self {
             Self::Surface(streamed) => columns_to_read(&streamed.setting().data),
             Self::Moments(streamed) => columns_to_read(&streamed.setting().data),
@@ -205,7 +205,7 @@ mod tests {
     fn neighbours_differ_in_one_row() {
         with_request(TWO_ROWS, |request| {
             let found: Vec<(Vec<f64>, Vec<f64>)> = request
-                .neighbours(changes(3.0))
+                .neighbouring_samples(changes(3.0))
                 .into_iter()
                 .map(|sample| (sample.inputs.column(0).iter().copied().collect(), sample.targets))
                 .collect();
@@ -213,7 +213,7 @@ mod tests {
             assert_eq!(found, expected.map(|targets| (vec![0.0, 1.0], targets.to_vec())));
         });
         with_request(TWO_ROWS, |request| {
-            let found = request.neighbours(REPLACED);
+            let found = request.neighbouring_samples(REPLACED);
             let inputs = found.iter().map(|sample| [sample.inputs[0], sample.inputs[1]]);
             let first = [[0.0, 1.0], [1e3, 1.0]].repeat(3);
             let second = [[0.0, 1.0], [0.0, 1001.0]].repeat(3);

@@ -7,13 +7,13 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-use super::AttackDraws;
+use super::AttackDrawSetting;
 use super::neighbours::evenly_spaced_rows;
 use super::releases::NeighbourOutputs;
-use super::{EmpiricalNoiseMetric, EndToEndCheck};
+use super::{EndToEndCheck, NeighbourDistanceEstimator};
 use crate::certificate_file::has_averaged_hyperparameters;
 use crate::draw::ReleaseGuarantee;
-use crate::exceptions::{refuse_exceptions, weak_guarantee_warnings};
+use crate::exceptions::{refuse_exceptions_or_large_delta, weak_guarantee_warnings};
 use crate::sum_rows::{RowsInMemory, read_all_rows};
 use crate::sums_model::{NoisyNumber, SumsModel, SumsOf};
 use crate::{PlannedSumsRelease, PredictionRequest, ReleaseError};
@@ -23,7 +23,7 @@ use dpgp_claim_audit::AuditVerdict;
 use dpgp_data::Progress;
 use dpgp_data::rows::InMemoryRows;
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_run::{Project, data_caveats};
+use dpgp_run::{Project, target_guarantee_caveats};
 use dpgp_stream::sum_rows_serially;
 use dpgp_task::{Predictions, PreparedRelease, Sample};
 
@@ -54,14 +54,14 @@ impl PredictionRequest<'_> {
         &self,
         project: &Project,
         progress: &dyn Progress,
-        draws: AttackDraws,
+        draws: AttackDrawSetting,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
         let seed = draws.seed;
         let release = self.prepare_release(self.sample())?;
         let mut checks = self.caveat_checks(&release, project, progress);
         let before = release.draw(&mut Pcg64::seed_from_u64(seed))?;
         let mut neighbours = Vec::new();
-        for sample in self.neighbours(release.certificate.neighbours) {
+        for sample in self.neighbouring_samples(release.certificate.neighbours) {
             match self.release_neighbour(&sample, &before, seed) {
                 Ok(neighbour) => neighbours.push(neighbour),
                 Err(error) => checks.push(EndToEndCheck::from_failure(&error)),
@@ -71,11 +71,11 @@ impl PredictionRequest<'_> {
         // apart as noise on them is large.
         if let Some(Neighbours::OneTargetChanges(_)) = release.certificate.neighbours {
             if has_averaged_hyperparameters(self.setting()) {
-                checks.push(check_exact_distances(&release, &neighbours));
+                checks.push(check_exact_neighbour_distances(&release, &neighbours));
             } else {
                 let same = neighbours.iter().all(|neighbour| neighbour.same);
                 checks.push(EndToEndCheck::from_public_equality(same, "the columns gp_sd and noise_sd"));
-                checks.push(self.check_distances(&release, &neighbours, seed)?);
+                checks.push(self.check_neighbour_distances(&release, &neighbours, seed)?);
             }
         }
         checks.extend(self.attack_furthest_neighbour(&release, &neighbours, draws)?);
@@ -107,14 +107,14 @@ impl PredictionRequest<'_> {
     ) -> Vec<EndToEndCheck> {
         let mut notes: Vec<String> = release.certificate.caveats.iter().map(ToString::to_string).collect();
         notes.extend(weak_guarantee_warnings(&release.certificate));
-        let refused = refuse_exceptions(&release.certificate, self.public_row_count(), false);
+        let refused = refuse_exceptions_or_large_delta(&release.certificate, self.public_row_count(), false);
         notes.extend(refused.err().map(|error| error.to_string()).filter(|_| notes.is_empty()));
-        notes.extend(data_caveats(self.experiment(), project, self.setting(), self.sample(), progress));
+        notes.extend(target_guarantee_caveats(self.experiment(), project, self.setting(), self.sample(), progress));
         notes.into_iter().map(|note| EndToEndCheck::new(AuditVerdict::Caveat, note)).collect()
     }
 
     /// The largest distance of the neighbours, against the claim.
-    fn check_distances(
+    fn check_neighbour_distances(
         &self,
         release: &PreparedRelease,
         neighbours: &[NeighbourRelease],
@@ -128,7 +128,7 @@ impl PredictionRequest<'_> {
             draw.copy_from_slice(&release.draw(&mut source)?.mean);
         }
         let (claimed, pairs) = (release.noise.mu(), neighbours.len());
-        let Ok(paired) = EmpiricalNoiseMetric::new(draws) else {
+        let Ok(paired) = NeighbourDistanceEstimator::new(draws) else {
             return Ok(EndToEndCheck::from_distance(f64::INFINITY, claimed, 0.0, pairs));
         };
         let distances = neighbours.iter().map(|neighbour| paired.distance(&neighbour.difference, &neighbour.rounding));
@@ -147,7 +147,7 @@ impl PredictionRequest<'_> {
         &self,
         release: &PreparedRelease,
         neighbours: &[NeighbourRelease],
-        draws: AttackDraws,
+        draws: AttackDrawSetting,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
         let furthest = neighbours.iter().max_by(|one, other| one.difference.norm().total_cmp(&other.difference.norm()));
         let Some((furthest, claim)) = furthest.zip(release.certificate.guarantee) else {
@@ -160,7 +160,11 @@ impl PredictionRequest<'_> {
     }
 
     /// Releases with noise of the operating system, read from their files.
-    fn sample_outputs(&self, release: &PreparedRelease, draws: AttackDraws) -> Result<MechanismOutputs, ReleaseError> {
+    fn sample_outputs(
+        &self,
+        release: &PreparedRelease,
+        draws: AttackDrawSetting,
+    ) -> Result<MechanismOutputs, ReleaseError> {
         let hides_inputs = matches!(release.certificate.neighbours, Some(Neighbours::OneRecord(_)));
         let names = NOISY[usize::from(hides_inputs || has_averaged_hyperparameters(self.setting()))];
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
@@ -176,7 +180,7 @@ impl PredictionRequest<'_> {
 
 /// The largest distance of the neighbours by the released numbers themselves, in standard deviations of their noise, against the claim.
 /// What hyperparameters make of them is not linear.
-fn check_exact_distances(release: &PreparedRelease, neighbours: &[NeighbourRelease]) -> EndToEndCheck {
+fn check_exact_neighbour_distances(release: &PreparedRelease, neighbours: &[NeighbourRelease]) -> EndToEndCheck {
     let before = release.released_in_noise_sds();
     let apart = |neighbour: &NeighbourRelease| {
         let after = neighbour.release.released_in_noise_sds();
@@ -225,7 +229,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     ///
     /// # Errors
     /// [`ReleaseError`] if rows cannot be read, or their release fails.
-    pub fn attack(&self, files: &[PathBuf], draws: AttackDraws) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+    pub fn attack(&self, files: &[PathBuf], draws: AttackDrawSetting) -> Result<Vec<EndToEndCheck>, ReleaseError> {
         self.without_postprocessing().run_attack(files, &self.resolve_privacy_setting(None)?, draws)
     }
 
@@ -233,16 +237,16 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         &self,
         files: &[PathBuf],
         privacy: &PrivacySetting,
-        draws: AttackDraws,
+        draws: AttackDrawSetting,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
         let held = read_all_rows(files, &self.setting().data)?;
-        if held.rows() == 0 {
+        if held.row_count() == 0 {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
         }
         let before = self.simulate_release(&held, privacy, draws.seed)?;
         let (mut largest, mut pairs, mut same, mut furthest) = (-1.0f64, 0, true, None);
-        for row in evenly_spaced_rows(held.rows()) {
-            for neighbour in self.neighbours_of_row(&held, row) {
+        for row in evenly_spaced_rows(held.row_count()) {
+            for neighbour in self.neighbours_by_replacing_row(&held, row) {
                 let after = match self.simulate_release(&neighbour, privacy, draws.seed) {
                     Ok(after) => after,
                     Err(error) => return Ok(vec![EndToEndCheck::from_failure(&error)]),
@@ -272,7 +276,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     }
 
     /// The rows with one of them replaced, or all of its person, in all ways.
-    fn neighbours_of_row(&self, held: &RowsInMemory, row: usize) -> Vec<RowsInMemory> {
+    fn neighbours_by_replacing_row(&self, held: &RowsInMemory, row: usize) -> Vec<RowsInMemory> {
         let mut neighbours = vec![held.clone(); self.record_replacements(&held.record(row)).len()];
         for row in held.rows_of_same_person(row) {
             let ways = self.record_replacements(&held.record(row));
@@ -286,7 +290,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// Replacements of a record. If rows with missing cells are dropped, one replacement lacks all cells.
     fn record_replacements(&self, record: &[f64]) -> Vec<Vec<f64>> {
         let mut ways = self.model().extreme_replacements(record);
-        if self.setting().data.drops_missing() && self.model().protects_rows() {
+        if self.setting().data.drops_missing() && self.model().protects_whole_rows() {
             ways.push(vec![f64::NAN; record.len()]);
         }
         ways
@@ -299,7 +303,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         privacy: &PrivacySetting,
         seed: u64,
     ) -> Result<SimulatedRelease<SumsOf<M>>, ReleaseError> {
-        let columns = held.columns_with_marks(&self.setting().data);
+        let columns = held.columns_with_row_indicators(&self.setting().data);
         let mut rows = InMemoryRows::new(columns.iter().map(Vec::as_slice).collect());
         let sums = sum_rows_serially(&mut rows, self.model().summand())?.sums;
         let mut stream = Pcg64::seed_from_u64(seed);
@@ -317,7 +321,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         &self,
         sums: &SumsOf<M>,
         privacy: &PrivacySetting,
-        draws: AttackDraws,
+        draws: AttackDrawSetting,
     ) -> Result<MechanismOutputs, ReleaseError> {
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
         while made < draws.release_count(width) {

@@ -52,7 +52,7 @@ pub struct NeighbourRunVerb {
     /// Its arguments.
     pub arguments: Vec<String>,
     /// The noisy numbers that it writes.
-    pub noisy: NoisyParts,
+    pub noisy: NoisyColumnsOrFields,
 }
 
 /// The visible output of a run, by name.
@@ -63,7 +63,7 @@ impl NeighbourRunPlan<'_> {
     ///
     /// # Errors
     /// [`ReleaseError::Io`] if the program cannot be run.
-    pub fn check(&self) -> Result<EndToEndCheck, ReleaseError> {
+    pub fn run_and_compare(&self) -> Result<EndToEndCheck, ReleaseError> {
         let mut differ = BTreeSet::new();
         for context in &self.contexts {
             let before = self.run(&self.rows, context)?;
@@ -85,7 +85,7 @@ impl NeighbourRunPlan<'_> {
                 self.contexts.iter().map(|context| context.name).filter(|name| !name.is_empty()).collect();
             let also = if situations.is_empty() { String::new() } else { format!(", also {}", situations.join(", ")) };
             let note = format!(
-                "`dpgp {verb}` prints and writes the same for the file and for {runs} neighbours{also}, except for noisy numbers"
+                "the output of `dpgp {verb}` is the same for the file and for {runs} neighbours{also}, apart from noisy numbers"
             );
             return Ok(EndToEndCheck::from_outcome(true, note));
         }
@@ -172,7 +172,7 @@ fn write_run_file(folder: &Path, name: &str, text: &str) -> Result<(), ReleaseEr
 
 /// The noisy numbers in the files of a verb.
 #[derive(Debug, Clone, Copy)]
-pub enum NoisyParts {
+pub enum NoisyColumnsOrFields {
     /// These columns of CSV files.
     Columns(&'static [&'static str]),
     /// These fields of JSON files.
@@ -183,7 +183,7 @@ pub enum NoisyParts {
 fn read_files_blanking_noise(
     folder: &Path,
     apart: &[&str],
-    noisy: NoisyParts,
+    noisy: NoisyColumnsOrFields,
 ) -> Result<BTreeMap<String, String>, ReleaseError> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).map_err(ReleaseError::io(folder))? {
@@ -197,35 +197,38 @@ fn read_files_blanking_noise(
     Ok(files)
 }
 
-fn blank_noisy_numbers(text: &str, noisy: NoisyParts) -> String {
+fn blank_noisy_numbers(text: &str, noisy: NoisyColumnsOrFields) -> String {
     if let Ok(mut value) = serde_json::from_str::<Value>(text) {
         // Count the bytes beside the value, such as blanks at the end.
         let beside = text.len() as i64 - format!("{value:#}").len() as i64;
-        blank_fields(&mut value, noisy);
+        blank_noisy_fields(&mut value, noisy);
         return format!("{value:#}\n{beside} bytes");
     }
     match noisy {
-        NoisyParts::Columns(names) => blank_columns(text, names).unwrap_or_else(|_| text.to_owned()),
-        NoisyParts::Fields(_) => text.to_owned(),
+        NoisyColumnsOrFields::Columns(names) => blank_columns(text, names).unwrap_or_else(|_| text.to_owned()),
+        NoisyColumnsOrFields::Fields(_) => text.to_owned(),
     }
 }
 
 /// Blanks noisy fields. The id of a release is random, and digests of noisy numbers are as noisy as the numbers.
-fn blank_fields(value: &mut Value, noisy: NoisyParts) {
-    let names =
-        if let NoisyParts::Fields(names) = noisy { names } else { &["predictions_sha256", "combinations_sha256"] };
+fn blank_noisy_fields(value: &mut Value, noisy: NoisyColumnsOrFields) {
+    let names = if let NoisyColumnsOrFields::Fields(names) = noisy {
+        names
+    } else {
+        &["predictions_sha256", "combinations_sha256"]
+    };
     for name in names.iter().chain(&["release_id", "content_sha256"]) {
         if let Some(field) = value.get_mut(name) {
-            blank(field);
+            blank_all_scalars(field);
         }
     }
 }
 
 /// Replaces every scalar of a JSON value by `#`. Lists keep their length, so a change of length stays visible.
-fn blank(value: &mut Value) {
+fn blank_all_scalars(value: &mut Value) {
     match value {
-        Value::Array(all) => all.iter_mut().for_each(blank),
-        Value::Object(all) => all.values_mut().for_each(blank),
+        Value::Array(all) => all.iter_mut().for_each(blank_all_scalars),
+        Value::Object(all) => all.values_mut().for_each(blank_all_scalars),
         other => *other = Value::from("#"),
     }
 }
@@ -250,7 +253,7 @@ fn blank_columns(text: &str, names: &[&str]) -> Result<String, csv::Error> {
 mod tests {
     use super::*;
 
-    const COLUMNS: NoisyParts = NoisyParts::Columns(&["mean"]);
+    const COLUMNS: NoisyColumnsOrFields = NoisyColumnsOrFields::Columns(&["mean"]);
 
     #[test]
     fn noisy_numbers_alone_are_taken_out() {
@@ -263,7 +266,7 @@ mod tests {
 
     #[test]
     fn lists_of_noisy_numbers_keep_their_length() {
-        let noisy = NoisyParts::Fields(&["counts"]);
+        let noisy = NoisyColumnsOrFields::Fields(&["counts"]);
         let shown = blank_noisy_numbers(r#"{"counts": [1, 23], "sd": 4.5}"#, noisy);
         assert!(shown.contains("\"sd\": 4.5") && !shown.contains("23"), "{shown}");
         assert_ne!(blank_noisy_numbers(r#"{"counts": [1, 23, 4], "sd": 4.5}"#, noisy), shown);

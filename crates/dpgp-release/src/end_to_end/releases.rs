@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::num::NonZeroUsize;
 
-use super::{AttackDraws, EndToEndCheck};
+use super::{AttackDrawSetting, EndToEndCheck};
 use crate::sums_model::NoisyNumber;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{MechanismOutputs, Trials, attack, provable_epsilon};
+use dpgp_audit::{BinomialTrials, MechanismOutputs, attack, max_provable_epsilon};
 
 /// One correct release of a million is called broken.
 const ERROR: f64 = 1e-6;
@@ -28,7 +28,7 @@ pub(super) struct NeighbourOutputs {
     pub stated: Option<Vec<NoisyNumber>>,
 }
 
-impl AttackDraws {
+impl AttackDrawSetting {
     /// The number of releases, if each has so many numbers.
     pub(super) fn release_count(&self, numbers: usize) -> usize {
         self.releases.map_or_else(|| (NUMBERS / numbers.max(1)).clamp(LEAST, MOST), NonZeroUsize::get)
@@ -91,7 +91,7 @@ impl NeighbourOutputs {
              {:.4} at epsilon = {:?}",
             one.len(),
             found.epsilon,
-            provable_epsilon([&one, &other], claim, 1.0 - ERROR),
+            max_provable_epsilon([&one, &other], claim, 1.0 - ERROR),
             claim.delta,
             found.delta,
             claim.epsilon,
@@ -118,7 +118,7 @@ impl NeighbourOutputs {
         let [one, other] = self.outputs.each_ref().map(|outputs| RuledOutCounts::new(outputs, candidates));
         let broken = exceeds_claim(one.other, other.other, claim) || exceeds_claim(other.one, one.one, claim);
         let note = format!(
-            "of {} releases, {} have last bits that rule out the neighbour not used, and {} have last bits that rule out the one used",
+            "of {} releases, the last bits of {} rule out the neighbour that was not used, and those of {} rule out the one that was",
             one.one.trials + other.one.trials,
             one.other.successes + other.one.successes,
             one.one.successes + other.other.successes,
@@ -129,27 +129,27 @@ impl NeighbourOutputs {
 
 /// How many releases speak against each of two data sets.
 struct RuledOutCounts {
-    one: Trials,
-    other: Trials,
+    one: BinomialTrials,
+    other: BinomialTrials,
 }
 
 impl RuledOutCounts {
     fn new(outputs: &MechanismOutputs, candidates: &CandidateDatasets<'_>) -> Self {
         let (mut one, mut other) = (0, 0);
         for released in outputs.rows() {
-            match candidates.compare_ruled_out(released) {
+            match candidates.compare_plausibility(released) {
                 Ordering::Less => one += 1,
                 Ordering::Greater => other += 1,
                 Ordering::Equal => {}
             }
         }
         let trials = outputs.len() as u32;
-        Self { one: Trials { successes: one, trials }, other: Trials { successes: other, trials } }
+        Self { one: BinomialTrials { successes: one, trials }, other: BinomialTrials { successes: other, trials } }
     }
 }
 
 /// Whether a set is likelier under one data set than the claim allows.
-fn exceeds_claim(likely: Trials, unlikely: Trials, claim: Guarantee) -> bool {
+fn exceeds_claim(likely: BinomialTrials, unlikely: BinomialTrials, claim: Guarantee) -> bool {
     let error = ERROR / 4.0;
     likely.lower_confidence_bound(error) > claim.epsilon.exp() * unlikely.upper_confidence_bound(error) + claim.delta
 }
@@ -174,7 +174,7 @@ pub(super) struct CandidateDatasets<'a> {
 
 impl CandidateDatasets<'_> {
     /// Less if more numbers of a release rule out the one than the other; greater if it is the other way round.
-    pub fn compare_ruled_out(&self, released: &[f64]) -> Ordering {
+    pub fn compare_plausibility(&self, released: &[f64]) -> Ordering {
         let (mut one, mut other) = (0, 0);
         for (place, number) in released.iter().enumerate() {
             one += usize::from(!is_reachable_by_noise(*number, self.one[place]));
@@ -237,9 +237,9 @@ mod tests {
     #[test]
     fn a_million_numbers_are_drawn_within_limits() {
         for (numbers, expected) in [(0, 1000), (1, 1000), (1000, 1000), (5000, 200), (10_000, 100), (99_999, 100)] {
-            assert_eq!(AttackDraws { seed: 1, releases: None }.release_count(numbers), expected, "{numbers}");
+            assert_eq!(AttackDrawSetting { seed: 1, releases: None }.release_count(numbers), expected, "{numbers}");
         }
-        assert_eq!(AttackDraws { seed: 1, releases: NonZeroUsize::new(7) }.release_count(10_000), 7);
+        assert_eq!(AttackDrawSetting { seed: 1, releases: NonZeroUsize::new(7) }.release_count(10_000), 7);
     }
 
     /// Noise of two signs by turns, whose square is this share of what is stated for each number, on 200 releases of
@@ -300,8 +300,8 @@ mod tests {
     /// probabilities are at least error^(1/100) = .8590 and at most 1 - .8590, whose ratio is e^1.807.
     #[test]
     fn a_set_of_bits_is_as_likely_as_the_claim_allows() {
-        let all = Trials { successes: 100, trials: 100 };
-        let none = Trials { successes: 0, trials: 100 };
+        let all = BinomialTrials { successes: 100, trials: 100 };
+        let none = BinomialTrials { successes: 0, trials: 100 };
         for (epsilon, delta, expected) in [(1.80, 0.0, true), (1.815, 0.0, false), (1.815, 0.01, false)] {
             assert_eq!(exceeds_claim(all, none, Guarantee { epsilon, delta }), expected, "{epsilon} {delta}");
         }
@@ -350,9 +350,9 @@ mod candidates_tests {
         let mut wrong = 0;
         for _ in 0..200 {
             let noise: f64 = StandardNormal.sample(&mut stream);
-            assert_ne!(candidates.compare_ruled_out(&[noise]), Ordering::Less);
-            wrong += usize::from(candidates.compare_ruled_out(&[noise]) == Ordering::Greater);
-            assert_ne!(candidates.compare_ruled_out(&[1.0 + noise]), Ordering::Greater);
+            assert_ne!(candidates.compare_plausibility(&[noise]), Ordering::Less);
+            wrong += usize::from(candidates.compare_plausibility(&[noise]) == Ordering::Greater);
+            assert_ne!(candidates.compare_plausibility(&[1.0 + noise]), Ordering::Greater);
         }
         assert!(wrong > 40, "{wrong}");
     }
@@ -361,7 +361,7 @@ mod candidates_tests {
     #[test]
     fn whole_numbers_rule_out_nothing() {
         let candidates = CandidateDatasets { one: &[0.0, 7.0], other: &[1.0, 7.0] };
-        assert_eq!(candidates.compare_ruled_out(&[-12.0, 30.0]), Ordering::Equal);
+        assert_eq!(candidates.compare_plausibility(&[-12.0, 30.0]), Ordering::Equal);
     }
 
     /// The first of three numbers speaks against 1, the others against nothing.
@@ -369,12 +369,12 @@ mod candidates_tests {
     fn the_one_with_more_impossible_numbers_is_ruled_out() {
         let (small, zeros, ones) = (2f64.powi(-60), [0.0; 3], [1.0, 0.0, 0.0]);
         let released = [small, 0.25, 0.5];
-        assert_eq!(CandidateDatasets { one: &ones, other: &zeros }.compare_ruled_out(&released), Ordering::Less);
-        assert_eq!(CandidateDatasets { one: &zeros, other: &ones }.compare_ruled_out(&released), Ordering::Greater);
+        assert_eq!(CandidateDatasets { one: &ones, other: &zeros }.compare_plausibility(&released), Ordering::Less);
+        assert_eq!(CandidateDatasets { one: &zeros, other: &ones }.compare_plausibility(&released), Ordering::Greater);
         // One number against each.
         let other = [0.0, 1.0, 0.0];
         assert_eq!(
-            CandidateDatasets { one: &ones, other: &other }.compare_ruled_out(&[small, small, 0.5]),
+            CandidateDatasets { one: &ones, other: &other }.compare_plausibility(&[small, small, 0.5]),
             Ordering::Equal
         );
     }

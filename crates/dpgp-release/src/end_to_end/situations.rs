@@ -32,7 +32,7 @@ const NO_BUDGET: [&str; 4] = ["--budget-epsilon", "1e-6", "--budget-delta", "1e-
 
 /// Lists the situations in which a refusal must not depend on private rows: a spent budget, a filter that no row passes, and
 /// `delta = 1 / rows`.
-pub fn situations(setting: &CellSetting, rows: &FileCells) -> Vec<NeighbourRunSituation> {
+pub fn neighbour_run_situations(setting: &CellSetting, rows: &FileCells) -> Vec<NeighbourRunSituation> {
     let allowed = || vec!["--allow-caveats".to_owned()];
     let mut all = vec![
         NeighbourRunSituation { arguments: allowed(), ..NeighbourRunSituation::default() },
@@ -77,7 +77,7 @@ pub fn edge_case_neighbours(setting: &CellSetting, rows: &FileCells, size_is_pri
         );
         return all;
     }
-    all.push(move_first_row_outside(data, rows));
+    all.push(move_first_row_beyond_others(data, rows));
     for column in data.encode.keys() {
         all.push(rows.clone().with_cell_text(0, column, "a word that is not listed"));
     }
@@ -94,7 +94,7 @@ pub fn edge_case_neighbours(setting: &CellSetting, rows: &FileCells, size_is_pri
 }
 
 /// Moves the first row beyond all others, so that only it passes a filter.
-fn move_first_row_outside(data: &DataSetting, rows: &FileCells) -> FileCells {
+fn move_first_row_beyond_others(data: &DataSetting, rows: &FileCells) -> FileCells {
     let columns = data.inputs.iter().filter(|column| !data.encode.contains_key(*column));
     columns.fold(rows.clone(), |moved, column| match rows.column_maximum(column) {
         Some(greatest) => moved.with_cell_text(0, column, &format!("{:?}", greatest + 1.0)),

@@ -10,7 +10,7 @@ use super::file::{LedgerWithPath, read_ledger, read_ledger_text, real_path};
 use super::known::LedgerRegistry;
 use super::old::is_version_1;
 use dpgp_accounting::{PrivacyBudget, gaussian_epsilon_at_mu};
-use dpgp_data::Fingerprint;
+use dpgp_data::RowsFingerprint;
 use dpgp_run::StateFolder;
 
 /// The account of a ledger: the total cost of its releases.
@@ -28,13 +28,13 @@ pub struct LedgerAccount {
 
 impl LedgerAccount {
     /// The exact delta of all releases together, at the budget's epsilon.
-    pub fn delta(&self) -> Option<f64> {
-        Some(self.budget?.delta_at(self.mu))
+    pub fn delta_at_budget_epsilon(&self) -> Option<f64> {
+        Some(self.budget?.gaussian_delta_at_mu(self.mu))
     }
 
     /// The spent share of the budget: `mu^2`, which adds up over releases, divided by the largest that the budget
     /// allows.
-    pub fn spent_share(&self) -> Option<f64> {
+    pub fn spent_squared_mu_share(&self) -> Option<f64> {
         Some((self.mu / self.budget?.remaining_mu(0.0)).powi(2))
     }
 
@@ -50,7 +50,7 @@ impl LedgerAccount {
 
     /// A sort key: the ledger with the least left has the largest.
     pub(super) fn fullness_sort_key(&self) -> (f64, f64) {
-        (self.spent_share().unwrap_or(0.0), self.mu)
+        (self.spent_squared_mu_share().unwrap_or(0.0), self.mu)
     }
 
     /// The statement of files about all releases together, at the delta of one of them.
@@ -62,7 +62,7 @@ impl LedgerAccount {
             "delta": delta,
             "budget_epsilon": self.budget.map(|budget| budget.epsilon),
             "budget_delta": self.budget.map(|budget| budget.delta),
-            "delta_exact": self.delta(),
+            "delta_exact": self.delta_at_budget_epsilon(),
             "not_counted": self.open,
         })
     }
@@ -101,7 +101,7 @@ pub fn list_ledgers(state: &StateFolder) -> Result<Vec<ListedLedger>, LedgerErro
 ///
 /// # Errors
 /// As [`list_ledgers`].
-pub fn list_ledgers_about(state: &StateFolder, rows: &Fingerprint) -> Result<Vec<ListedLedger>, LedgerError> {
+pub fn list_ledgers_about(state: &StateFolder, rows: &RowsFingerprint) -> Result<Vec<ListedLedger>, LedgerError> {
     let known = LedgerRegistry::read(state)?;
     Ok(known.ledgers_about(rows, true).iter().map(|one| load_listed_ledger(&one.path, &known, state)).collect())
 }
@@ -147,11 +147,11 @@ mod tests {
         let budget = PrivacyBudget { epsilon: 1.5, delta: 1e-6 };
         let limit = budget.remaining_mu(0.0);
         let account = LedgerAccount { releases: 2, budget: Some(budget), mu: 0.6 * limit, open: None };
-        assert!((account.spent_share().unwrap() - 0.36).abs() < 1e-12);
+        assert!((account.spent_squared_mu_share().unwrap() - 0.36).abs() < 1e-12);
         let left = account.epsilon_left(1e-7).unwrap();
         assert!((left / gaussian_epsilon_at_mu(0.8 * limit, 1e-7) - 1.0).abs() < 1e-9);
         let free = LedgerAccount { budget: None, ..account };
-        assert_eq!((free.spent_share(), free.epsilon_left(1e-7)), (None, None));
+        assert_eq!((free.spent_squared_mu_share(), free.epsilon_left(1e-7)), (None, None));
     }
 
     /// The ledger with the least left comes first: by the share of its budget; those without one, by what is spent.
@@ -173,10 +173,10 @@ mod tests {
     fn what_is_spent_follows_from_mu() {
         let budget = PrivacyBudget { epsilon: 1.0, delta: 1e-5 };
         let account = LedgerAccount { releases: 1, budget: Some(budget), mu: 0.25, open: None };
-        assert!((account.delta().unwrap() / 2.924_272_104_856_407e-6 - 1.0).abs() < 1e-6);
+        assert!((account.delta_at_budget_epsilon().unwrap() / 2.924_272_104_856_407e-6 - 1.0).abs() < 1e-6);
         assert!((account.epsilon_spent(2.924_272_104_856_407e-6) - 1.0).abs() < 1e-6);
         let free = LedgerAccount { budget: None, ..account };
-        assert_eq!((free.delta(), free.spent_share()), (None, None));
+        assert_eq!((free.delta_at_budget_epsilon(), free.spent_squared_mu_share()), (None, None));
     }
 }
 

@@ -10,7 +10,7 @@ use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use super::known::RegisteredLedger;
 use dpgp_accounting::composed_mu;
-use dpgp_data::{DataKey, Fingerprint};
+use dpgp_data::{HmacKey, RowsFingerprint};
 use dpgp_number::Delta;
 
 /// The version of the files that this program writes.
@@ -30,7 +30,7 @@ const HEAD: &str = "\
 /// let text = "version = 2\nkey = \"00ff\"\nseal = \"\"\nbudget = { epsilon = 2.0, delta = 1e-5 }\n";
 /// let ledger = Ledger::parse("my.ledger.toml".as_ref(), text)?;
 /// let account = ledger.account();
-/// assert_eq!((account.releases, account.spent_share()), (0, Some(0.0)));
+/// assert_eq!((account.releases, account.spent_squared_mu_share()), (0, Some(0.0)));
 /// assert!(account.epsilon_left(1e-5).is_some_and(|epsilon| (epsilon - 2.0).abs() < 1e-9));
 /// # Ok::<(), dpgp_release::ledger::LedgerError>(())
 /// ```
@@ -50,7 +50,7 @@ pub struct Ledger {
     pub release: Vec<LedgerEntry>,
     /// The identities of their rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub data: Vec<Fingerprint>,
+    pub data: Vec<RowsFingerprint>,
 }
 
 impl Ledger {
@@ -73,12 +73,12 @@ impl Ledger {
     pub fn parse(path: &Path, text: &str) -> Result<Self, LedgerError> {
         let ledger: Self =
             toml::from_str(text).map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
-        ledger.check().map_err(|reason| LedgerError::malformed(path, reason))?;
+        ledger.check_version_and_numbers().map_err(|reason| LedgerError::malformed(path, reason))?;
         Ok(ledger)
     }
 
     /// The version and the numbers.
-    fn check(&self) -> Result<(), String> {
+    fn check_version_and_numbers(&self) -> Result<(), String> {
         if self.version != VERSION {
             return Err(format!("unsupported version {}", self.version));
         }
@@ -102,13 +102,13 @@ impl Ledger {
     }
 
     /// Whether it is about some of these rows. Without `alike`, whether it is about exactly these rows.
-    pub(super) fn is_about_rows(&self, rows: &Fingerprint, alike: bool) -> bool {
+    pub(super) fn is_about_rows(&self, rows: &RowsFingerprint, alike: bool) -> bool {
         has_common_rows(&self.data, rows, alike)
     }
 }
 
 /// Whether some data share rows with others.
-pub(super) fn has_common_rows(data: &[Fingerprint], rows: &Fingerprint, alike: bool) -> bool {
+pub(super) fn has_common_rows(data: &[RowsFingerprint], rows: &RowsFingerprint, alike: bool) -> bool {
     data.iter().any(|known| known.all_rows_digest() == rows.all_rows_digest() || (alike && known.overlaps(rows)))
 }
 
@@ -139,13 +139,13 @@ pub(super) fn check_ledger_numbers(budget: Option<BudgetSetting>, releases: &[Le
 /// The key of links and seals. It differs from that of rows.
 #[derive(Debug, Clone)]
 pub(super) struct SealKey {
-    key: DataKey,
+    key: HmacKey,
     name: String,
 }
 
 impl SealKey {
     /// From the key of the state folder.
-    pub fn new(key: &DataKey) -> Self {
+    pub fn new(key: &HmacKey) -> Self {
         Self { key: key.for_purpose("dpgp ledgers"), name: key.name() }
     }
 

@@ -15,14 +15,14 @@ use super::file::NewLedgerEntry;
 use super::file::{LedgerWithPath, read_ledger, real_path};
 use super::known::LedgerRegistry;
 use dpgp_accounting::{PrivacyBudget, composed_mu, gaussian_epsilon_at_mu};
-use dpgp_data::Fingerprint;
+use dpgp_data::RowsFingerprint;
 use dpgp_fs::append_suffix;
 use dpgp_fs::disk::DiskStep;
 use dpgp_run::StateFolder;
 
 /// The place of ledgers, and the budget of releases.
 #[derive(Debug, Clone)]
-pub struct LedgerLocation {
+pub struct LedgerOptions {
     /// The folder with the key, the records of ledgers, and ledgers without another place.
     pub state: StateFolder,
     /// The ledger that the user names. It is created if it does not exist.
@@ -37,7 +37,7 @@ pub struct LedgerLocation {
 #[derive(Debug, Clone)]
 pub(crate) struct PendingCharge<'a> {
     /// The place of their ledgers.
-    pub place: &'a LedgerLocation,
+    pub place: &'a LedgerOptions,
     /// The releases, at least one, all from the same rows.
     pub releases: Vec<PendingRelease<'a>>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct PendingRelease<'a> {
     /// Its entry.
     pub entry: LedgerEntry,
     /// The identity of its rows.
-    pub rows: &'a Fingerprint,
+    pub rows: &'a RowsFingerprint,
 }
 
 /// The result of a charge.
@@ -72,7 +72,7 @@ pub struct ChargeReceipt {
 /// As [`charge_ledgers`], except errors of writing.
 pub(crate) fn check_charge(charge: &PendingCharge<'_>) -> Result<(), LedgerError> {
     let (state, key) = (&charge.place.state, SealKey::new(charge.place.state.key()));
-    let check = || charge.ledgers_with_releases(&LedgerRegistry::read(state)?, &key).map(|_| ());
+    let check = || charge.ledgers_after_charge(&LedgerRegistry::read(state)?, &key).map(|_| ());
     check().or_else(|error| {
         // Another process may write its charge. Its lock is there if anything was ever charged.
         let lock = state.path().join("ledgers");
@@ -97,7 +97,7 @@ pub(crate) fn check_charge(charge: &PendingCharge<'_>) -> Result<(), LedgerError
 /// # Errors
 /// [`LedgerError`]. The ledgers are unchanged, unless only the write of a second one failed.
 pub(crate) fn charge_ledgers(charge: &PendingCharge<'_>) -> Result<Vec<ChargeReceipt>, LedgerError> {
-    let LedgerLocation { state, .. } = charge.place;
+    let LedgerOptions { state, .. } = charge.place;
     let _all = lock_ledger(&state.path().join("ledgers"))?;
     let known = LedgerRegistry::read(state)?;
     known.ensure_folder()?;
@@ -105,7 +105,7 @@ pub(crate) fn charge_ledgers(charge: &PendingCharge<'_>) -> Result<Vec<ChargeRec
     for path in charge.ledgers_to_charge(&known, &SealKey::new(state.key()))? {
         locks.push(lock_ledger(&path)?);
     }
-    let after = charge.ledgers_with_releases(&known, &SealKey::new(state.key()))?;
+    let after = charge.ledgers_after_charge(&known, &SealKey::new(state.key()))?;
     for one in &after {
         let written = one.write().and_then(|()| known.register_ledger(&one.path, &one.ledger));
         written.map_err(LedgerError::mark_charged)?;
@@ -115,7 +115,7 @@ pub(crate) fn charge_ledgers(charge: &PendingCharge<'_>) -> Result<Vec<ChargeRec
 
 impl<'a> PendingCharge<'a> {
     /// The rows that all releases are from.
-    fn rows(&self) -> Result<&'a Fingerprint, LedgerError> {
+    fn rows(&self) -> Result<&'a RowsFingerprint, LedgerError> {
         let mut rows = self.releases.iter().map(|release| release.rows);
         let first = rows.next().ok_or(LedgerError::NoIdentity)?;
         let same = rows.all(|other| other.all_rows_digest() == first.all_rows_digest());
@@ -123,11 +123,11 @@ impl<'a> PendingCharge<'a> {
     }
 
     /// The one release that several releases are together.
-    fn joint_release(&self) -> Result<Option<(LedgerEntry, &'a Fingerprint)>, LedgerError> {
+    fn joint_release(&self) -> Result<Option<(LedgerEntry, &'a RowsFingerprint)>, LedgerError> {
         let [first, _, ..] = &self.releases[..] else { return Ok(None) };
         let (mu, delta) = (composed_mu(self.releases.iter().map(|release| release.entry.mu)), first.entry.delta);
         let epsilon = gaussian_epsilon_at_mu(mu, delta);
-        let delta_exact = PrivacyBudget { epsilon, delta }.delta_at(mu);
+        let delta_exact = PrivacyBudget { epsilon, delta }.gaussian_delta_at_mu(mu);
         Ok(Some((LedgerEntry { mu, epsilon, delta_exact, ..first.entry.clone() }, self.rows()?)))
     }
 
@@ -139,7 +139,7 @@ impl<'a> PendingCharge<'a> {
         match &self.place.file {
             Some(named) => {
                 let path = real_path(named)?;
-                let moved = self.locate_named_ledger(named, &path, &targets, known, key)?;
+                let moved = self.previous_path_of_named_ledger(named, &path, &targets, known, key)?;
                 // A moved ledger is no longer at its old path.
                 targets.retain(|target| Some(target) != moved.as_ref() && *target != path);
                 targets.push(path);
@@ -153,7 +153,7 @@ impl<'a> PendingCharge<'a> {
 
     /// Checks that the ledger that the user names is the one about these rows, and returns where it was before, if it
     /// was moved.
-    fn locate_named_ledger(
+    fn previous_path_of_named_ledger(
         &self,
         named: &Path,
         path: &Path,
@@ -181,7 +181,7 @@ impl<'a> PendingCharge<'a> {
     }
 
     /// The ledgers with the releases.
-    fn ledgers_with_releases(&self, known: &LedgerRegistry, key: &SealKey) -> Result<Vec<LedgerWithPath>, LedgerError> {
+    fn ledgers_after_charge(&self, known: &LedgerRegistry, key: &SealKey) -> Result<Vec<LedgerWithPath>, LedgerError> {
         if let Some(budget) = self.place.budget {
             check_budget(budget).map_err(LedgerError::BadBudget)?;
         }
@@ -195,7 +195,7 @@ impl<'a> PendingCharge<'a> {
                 None => LedgerWithPath { path, ledger: Ledger::new(key), old: None },
             };
             if old.is_some() {
-                self.require_stated_budget(&path, &ledger)?;
+                self.require_budget_for_unsealed(&path, &ledger)?;
             }
             let (named, budget) = (self.path_as_named(&path), self.place.budget);
             if let Some((entry, rows)) = &self.joint_release()? {
@@ -213,7 +213,7 @@ impl<'a> PendingCharge<'a> {
 
     /// A ledger of version 1 has no seal: the user must state its budget, so that an edited one is not adopted. Whether
     /// it is the same is checked where a budget is taken.
-    fn require_stated_budget(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+    fn require_budget_for_unsealed(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
         match (self.place.budget, ledger.budget) {
             (None, Some(budget)) => {
                 let spent = spent_summary(&ledger.account());
@@ -309,10 +309,10 @@ mod tests {
 
     use super::super::trial::{Trial, entry};
     use super::*;
-    use dpgp_data::{DataKey, RowFingerprinter};
+    use dpgp_data::{HmacKey, RowFingerprinter};
 
     /// Rows with these numbers in two columns, of which a spec reads one.
-    fn rows_of(key: &DataKey, numbers: Range<u32>) -> Fingerprint {
+    fn rows_of(key: &HmacKey, numbers: Range<u32>) -> RowsFingerprint {
         let names = ["x".to_owned(), "y".to_owned()];
         let mut witness = RowFingerprinter::new(key, &names, &["x"]);
         witness.begin_file(0, &names);
@@ -324,7 +324,7 @@ mod tests {
         witness.into_fingerprint(1)
     }
 
-    fn charged(place: &LedgerLocation, numbers: Range<u32>) -> Result<ChargeReceipt, LedgerError> {
+    fn charged(place: &LedgerOptions, numbers: Range<u32>) -> Result<ChargeReceipt, LedgerError> {
         let rows = rows_of(place.state.key(), numbers);
         let releases = vec![PendingRelease { entry: entry("a"), rows: &rows }];
         charge_ledgers(&PendingCharge { place, releases }).map(|mut receipts| receipts.remove(0))
@@ -353,7 +353,7 @@ mod tests {
     fn a_ledger_of_other_rows_is_refused() {
         let trial = Trial::new();
         let file = Some(trial.place.state.path().join("mine.toml"));
-        let place = LedgerLocation { file, ..trial.place.clone() };
+        let place = LedgerOptions { file, ..trial.place.clone() };
         charged(&place, 0..12).unwrap();
         charged(&place, 0..12).unwrap();
         let refused = charged(&place, 100..112);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::account::{LedgerState, list_ledgers};
-use super::charge::{LedgerLocation, PendingCharge, PendingRelease, charge_ledgers, check_charge};
+use super::charge::{LedgerOptions, PendingCharge, PendingRelease, charge_ledgers, check_charge};
 use super::entry::BudgetSetting;
 use super::trial::{entry, rows};
 use crate::ReleaseError;
@@ -40,7 +40,7 @@ impl Machine {
         let file = new_file(&path, ReadAccess::All)?;
         let rows = rows(state.key());
         let named = self.named.then(|| self.path("named.toml"));
-        let place = LedgerLocation { state, file: named, budget: Some(self.budget), other_people: false };
+        let place = LedgerOptions { state, file: named, budget: Some(self.budget), other_people: false };
         let ids = (0..self.answers).map(|answer| format!("{id}/{answer}"));
         let releases = ids.map(|id| PendingRelease { entry: entry(&id), rows: &rows }).collect();
         let next = PendingCharge { place: &place, releases };

@@ -152,12 +152,12 @@ struct ReleaseIdFields {
     release_id: Option<String>,
     /// Of combinations, whose file holds their certificate.
     #[serde(default)]
-    certificate: Option<Box<CertificateId>>,
+    certificate: Option<Box<EmbeddedReleaseIdFields>>,
 }
 
 /// A certificate within another file.
 #[derive(Debug, Deserialize)]
-struct CertificateId {
+struct EmbeddedReleaseIdFields {
     #[serde(default)]
     release_id: Option<String>,
 }
@@ -237,7 +237,7 @@ mod tests {
     /// The reason why two releases have no common guarantee, if only the names of their columns are known.
     fn conflict(now: &LedgerEntry, then: &LedgerEntry) -> Option<String> {
         let [now, then] = [now, then].map(|entry| ReleaseWithRows { entry, rows: None });
-        now.conflict(&then)
+        now.conflict_reason(&then)
     }
 
     /// Guards against a common guarantee of releases about persons and about rows. Those about one column of persons

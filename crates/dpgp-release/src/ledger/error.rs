@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::account::LedgerAccount;
 use super::entry::{BudgetSetting, LedgerEntry};
 use dpgp_accounting::{Neighbours, PrivacyBudget, PrivacyUnit};
-use dpgp_data::{CellDigestSum, ColumnFingerprint, Fingerprint};
+use dpgp_data::{CellDigestSum, ColumnFingerprint, RowsFingerprint};
 
 /// A release that was not charged. The ledger is unchanged.
 #[derive(Debug, Error)]
@@ -39,7 +39,7 @@ pub enum LedgerError {
     /// Another process keeps the lock.
     #[error(
         "{} is still locked by another release{} after {} s. Nothing was released or charged; try again when \
-         it has ended", path.display(), holder_suffix(holder), patience.as_secs()
+         it has ended", path.display(), lock_holder_suffix(holder), patience.as_secs()
     )]
     Held {
         /// The lock file.
@@ -209,7 +209,7 @@ pub enum LedgerError {
     },
 }
 
-fn holder_suffix(holder: &str) -> String {
+fn lock_holder_suffix(holder: &str) -> String {
     if holder.is_empty() { String::new() } else { format!(" ({holder})") }
 }
 
@@ -226,7 +226,11 @@ fn possible_charge_note(charged: bool) -> &'static str {
 
 pub(super) fn spent_summary(account: &LedgerAccount) -> String {
     let releases = if account.releases == 1 { "release has" } else { "releases have" };
-    format!("{} {releases} spent {:.1} %", account.releases, 100.0 * account.spent_share().unwrap_or_default())
+    format!(
+        "{} {releases} spent {:.1} %",
+        account.releases,
+        100.0 * account.spent_squared_mu_share().unwrap_or_default()
+    )
 }
 
 impl LedgerError {
@@ -258,7 +262,7 @@ const MANY: f64 = 0.3;
 pub(super) struct ReleaseWithRows<'a> {
     pub entry: &'a LedgerEntry,
     /// None if only the names of its columns are known.
-    pub rows: Option<&'a Fingerprint>,
+    pub rows: Option<&'a RowsFingerprint>,
 }
 
 /// A column of the rows of a release.
@@ -266,7 +270,7 @@ pub(super) struct ReleaseWithRows<'a> {
 struct ReleaseColumn<'a> {
     name: &'a str,
     cells: Option<CellDigestSum>,
-    rows: Option<&'a Fingerprint>,
+    rows: Option<&'a RowsFingerprint>,
 }
 
 /// Evidence that two columns are the same.
@@ -289,11 +293,11 @@ enum ColumnSameness {
 /// must not be public in another answer. *Proof.* Entries know the cells of public columns and targets only, and targets are compared with
 /// each other by their names. A comparison of their cells would show, in a refusal that costs nothing, whether two private columns are
 /// equal.
-pub(crate) fn find_conflict(releases: &[LedgerEntry]) -> Option<(usize, usize, String)> {
+pub(crate) fn find_conflicting_releases(releases: &[LedgerEntry]) -> Option<(usize, usize, String)> {
     for (later, entry) in releases.iter().enumerate() {
         let this = ReleaseWithRows { entry, rows: None };
         for (earlier, entry) in releases[..later].iter().enumerate() {
-            if let Some(reason) = this.conflict(&ReleaseWithRows { entry, rows: None }) {
+            if let Some(reason) = this.conflict_reason(&ReleaseWithRows { entry, rows: None }) {
                 return Some((earlier, later, reason));
             }
         }
@@ -303,7 +307,7 @@ pub(crate) fn find_conflict(releases: &[LedgerEntry]) -> Option<(usize, usize, S
 
 impl LedgerEntry {
     /// Adds the cells of the columns that it protects or treats as public.
-    pub(super) fn with_row_digests(&self, rows: &Fingerprint) -> Self {
+    pub(super) fn with_row_and_column_digests(&self, rows: &RowsFingerprint) -> Self {
         let person = match &self.unit {
             PrivacyUnit::Person { column, .. } => Some(column),
             _ => None,
@@ -315,7 +319,7 @@ impl LedgerEntry {
     }
 
     /// Adds the cells of the target and of public columns.
-    pub(crate) fn with_column_digests(&self, rows: &Fingerprint) -> Self {
+    pub(crate) fn with_column_digests(&self, rows: &RowsFingerprint) -> Self {
         let known = self.public.iter().chain([&self.target]).filter_map(|name| rows.column_by_name(name));
         Self { columns: known.map(|column| (column.name.clone(), column.total)).collect(), ..self.clone() }
     }
@@ -341,7 +345,7 @@ impl<'a> ReleaseWithRows<'a> {
     /// Obligation: for the same rows, no column that one release protects is public in the other, under any name. If
     /// they hide persons, both hide the rows of the same persons. If some rows differ, a column is matched by the most
     /// common cells, or by its name.
-    pub fn conflict(&self, earlier: &ReleaseWithRows<'_>) -> Option<String> {
+    pub fn conflict_reason(&self, earlier: &ReleaseWithRows<'_>) -> Option<String> {
         let (now, then) = (self.entry.neighbours, earlier.entry.neighbours);
         // A change of one target does not concern another column. A change of a record concerns all its columns. Targets go by their
         // names: a refusal that compared their cells would show whether two private columns are equal. Two names for one column are safe
@@ -350,7 +354,7 @@ impl<'a> ReleaseWithRows<'a> {
             && self.entry.target != earlier.entry.target
             && !self.entry.small_changes
             && !earlier.entry.small_changes;
-        let other_persons = self.has_different_persons(earlier);
+        let other_persons = self.may_differ_in_person_column(earlier);
         if other_persons && self.entry.unit.protects_same_unit_as(&earlier.entry.unit) {
             return Some(
                 "the column that identifies people has the same name as in an earlier release, but different cells"
@@ -382,10 +386,10 @@ impl<'a> ReleaseWithRows<'a> {
                 "this release protects against: {now}. An earlier one protects against: {then}{hint}"
             ));
         }
-        if let Some(cut) = earlier.separator_conflict(self.rows) {
+        if let Some(cut) = earlier.separator_conflict_reason(self.rows) {
             return Some(cut);
         }
-        if let Some(exposed) = earlier.find_exposing_column(self.public_columns()) {
+        if let Some(exposed) = earlier.exposing_column_reason(self.public_columns()) {
             return Some(exposed);
         }
         let target = self.target();
@@ -400,7 +404,7 @@ impl<'a> ReleaseWithRows<'a> {
     }
 
     /// Returns the reason if a public column shows protected data: the target, or any column of whole records.
-    fn find_exposing_column<'p>(&self, mut public: impl Iterator<Item = ReleaseColumn<'p>>) -> Option<String> {
+    fn exposing_column_reason<'p>(&self, mut public: impl Iterator<Item = ReleaseColumn<'p>>) -> Option<String> {
         if let Neighbours::OneRecord(_) = self.entry.neighbours {
             return public.next().map(|public| {
                 let name = public.name;
@@ -419,17 +423,17 @@ impl<'a> ReleaseWithRows<'a> {
     }
 
     /// Returns the reason if columns of some rows, treated as public, show data that this release protects.
-    pub fn find_exposure(&self, public: &[String], rows: &Fingerprint) -> Option<String> {
+    pub fn exposure_reason(&self, public: &[String], rows: &RowsFingerprint) -> Option<String> {
         let columns = public.iter().map(|name| {
             let cells = rows.column_by_name(name).map(|column| column.total);
             ReleaseColumn { name, cells, rows: cells.is_some().then_some(rows) }
         });
-        self.separator_conflict(Some(rows)).or_else(|| self.find_exposing_column(columns))
+        self.separator_conflict_reason(Some(rows)).or_else(|| self.exposing_column_reason(columns))
     }
 
     /// Returns the reason if the columns of some rows cannot be compared: the lines are those of an earlier release
     /// with other cells.
-    fn separator_conflict(&self, rows: Option<&Fingerprint>) -> Option<String> {
+    fn separator_conflict_reason(&self, rows: Option<&RowsFingerprint>) -> Option<String> {
         let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_split_differently(now));
         is_cut.then(|| {
             "an earlier release read the same lines with a different separator, so columns cannot be compared"
@@ -438,7 +442,7 @@ impl<'a> ReleaseWithRows<'a> {
     }
 
     /// Whether both are about persons, but by columns that may differ.
-    fn has_different_persons(&self, earlier: &ReleaseWithRows<'_>) -> bool {
+    fn may_differ_in_person_column(&self, earlier: &ReleaseWithRows<'_>) -> bool {
         let (PrivacyUnit::Person { column: now, .. }, PrivacyUnit::Person { column: then, .. }) =
             (&self.entry.unit, &earlier.entry.unit)
         else {
@@ -486,8 +490,13 @@ impl ReleaseColumn<'_> {
 }
 
 /// The share of cells that two columns have in common, or 0 if chance explains it.
-fn common_cell_share(one: &ColumnFingerprint, rows: &Fingerprint, other: &ColumnFingerprint, of: &Fingerprint) -> f64 {
-    let share = one.common_share(rows.all_rows_digest().rows, other, of.all_rows_digest().rows);
+fn common_cell_share(
+    one: &ColumnFingerprint,
+    rows: &RowsFingerprint,
+    other: &ColumnFingerprint,
+    of: &RowsFingerprint,
+) -> f64 {
+    let share = one.common_cell_fraction(rows.all_rows_digest().rows, other, of.all_rows_digest().rows);
     if share >= MANY || one.shares_rows(other) { share } else { 0.0 }
 }
 

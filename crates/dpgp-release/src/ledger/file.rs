@@ -11,7 +11,7 @@ use super::error::{LedgerError, ReleaseWithRows};
 use super::known::LedgerRegistry;
 use super::old::{convert_version_1, is_version_1};
 use dpgp_accounting::composed_mu;
-use dpgp_data::Fingerprint;
+use dpgp_data::RowsFingerprint;
 use dpgp_fs::{disk, parent_or_current_folder};
 
 /// A ledger and its path.
@@ -108,7 +108,7 @@ fn has_hard_links(_: &Path) -> bool {
 }
 
 /// Replaces a file atomically and syncs it to the disk. Only its owner can read it.
-pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+pub(super) fn replace_file_atomically(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = parent_or_current_folder(path);
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
@@ -127,10 +127,10 @@ impl LedgerWithPath {
             let mut name = self.path.clone().into_os_string();
             name.push(".version-1");
             let kept = PathBuf::from(name);
-            replace(&kept, old).map_err(LedgerError::io(&kept))?;
+            replace_file_atomically(&kept, old).map_err(LedgerError::io(&kept))?;
         }
         let text = self.ledger.text(&self.path)?;
-        replace(&self.path, &text).map_err(LedgerError::io(&self.path))
+        replace_file_atomically(&self.path, &text).map_err(LedgerError::io(&self.path))
     }
 }
 
@@ -139,7 +139,7 @@ impl LedgerWithPath {
 pub(super) struct NewLedgerEntry<'r> {
     pub entry: &'r LedgerEntry,
     /// The identity of its rows.
-    pub rows: &'r Fingerprint,
+    pub rows: &'r RowsFingerprint,
     /// The budget that the user names.
     pub budget: Option<BudgetSetting>,
     /// How many of the last entries are of the same charge. They were compared before, by their names.
@@ -158,7 +158,7 @@ impl Ledger {
         key: &SealKey,
     ) -> Result<Self, LedgerError> {
         self.set_budget(path, new.budget)?;
-        let entry = new.entry.with_row_digests(new.rows);
+        let entry = new.entry.with_row_and_column_digests(new.rows);
         if self.budget.is_some() {
             let earlier = self.release.len() - new.same_charge;
             self.ensure_within_budget(path, ReleaseWithRows { entry: &entry, rows: Some(new.rows) }, earlier)?;
@@ -214,7 +214,9 @@ impl Ledger {
         if let Some(caveat) = entry.caveats.first() {
             return Err(LedgerError::Caveats { path, caveat: caveat.clone() });
         }
-        if let Some(reason) = self.releases_with_rows().take(earlier).find_map(|earlier| release.conflict(&earlier)) {
+        if let Some(reason) =
+            self.releases_with_rows().take(earlier).find_map(|earlier| release.conflict_reason(&earlier))
+        {
             return Err(LedgerError::OtherGuarantee { path, reason });
         }
         let account = self.account();
@@ -249,7 +251,7 @@ impl Ledger {
             }
             let release = self.releases_with_rows().nth(place);
             let conflict = release.and_then(|release| {
-                self.releases_with_rows().take(place).find_map(|earlier| release.conflict(&earlier))
+                self.releases_with_rows().take(place).find_map(|earlier| release.conflict_reason(&earlier))
             });
             if let Some(conflict) = conflict {
                 return Some(format!("release {}: {conflict}", place + 1));
@@ -315,7 +317,7 @@ mod filter_tests {
         };
         let mut old = Ledger::new(&key);
         old.budget = trial.place.budget;
-        old.data.push(Fingerprint { columns: Vec::new(), ..rows.to_ledger_form() });
+        old.data.push(RowsFingerprint { columns: Vec::new(), ..rows.to_ledger_form() });
         old.append_entry(LedgerEntry { data: rows.all_rows_digest().total, ..of("x", "y") }, &key).unwrap();
         let text = old.text("l.toml".as_ref()).unwrap();
         assert!(!text.contains("data.columns") && !text.contains("columns = {"), "{text}");

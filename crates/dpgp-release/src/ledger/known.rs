@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::LedgerLocation;
+use super::LedgerOptions;
 use super::book::{Ledger, SealKey, has_common_rows};
 use super::entry::LedgerEntry;
 use super::error::LedgerError;
-use super::file::{read_ledger_text, replace};
+use super::file::{read_ledger_text, replace_file_atomically};
 use dpgp_accounting::{gaussian_delta, gaussian_delta_upper_bound};
-use dpgp_data::{Fingerprint, RowDigestSum};
+use dpgp_data::{RowDigestSum, RowsFingerprint};
 use dpgp_fs::{disk, parent_or_current_folder};
 use dpgp_run::StateFolder;
 
@@ -49,7 +49,7 @@ pub(super) struct RegisteredLedger {
     #[serde(default)]
     pub tag: String,
     /// The rows that it is about.
-    pub data: Vec<Fingerprint>,
+    pub data: Vec<RowsFingerprint>,
 }
 
 /// All ledgers that the state folder knows.
@@ -115,11 +115,11 @@ impl LedgerRegistry {
             return Ok(());
         }
         let text = format!("{} is remembered in {}\n", ledger.display(), self.registration_path(name).display());
-        disk::make_folder(&folder).and_then(|()| replace(&mark, &text)).map_err(LedgerError::io(&mark))
+        disk::make_folder(&folder).and_then(|()| replace_file_atomically(&mark, &text)).map_err(LedgerError::io(&mark))
     }
 
     /// Ledgers about some of the rows. Without `alike`, only those about exactly these rows.
-    pub fn ledgers_about(&self, rows: &Fingerprint, alike: bool) -> Vec<&RegisteredLedger> {
+    pub fn ledgers_about(&self, rows: &RowsFingerprint, alike: bool) -> Vec<&RegisteredLedger> {
         self.list.iter().filter(|known| has_common_rows(&known.data, rows, alike)).collect()
     }
 
@@ -135,7 +135,7 @@ impl LedgerRegistry {
     }
 
     /// The default path of a ledger about these rows.
-    pub fn default_ledger_path(&self, rows: &Fingerprint) -> PathBuf {
+    pub fn default_ledger_path(&self, rows: &RowsFingerprint) -> PathBuf {
         self.folder.join(format!("{}.toml", ledger_name_from_rows(&rows.all_rows_digest().total)))
     }
 
@@ -163,7 +163,7 @@ impl LedgerRegistry {
         let head = RegisteredLedger { tag, ..head };
         let file = self.registration_path(&name);
         let text = toml::to_string(&head).map_err(|error| LedgerError::malformed(&file, error.to_string()))?;
-        replace(&file, &text).map_err(LedgerError::io(&file))?;
+        replace_file_atomically(&file, &text).map_err(LedgerError::io(&file))?;
         self.write_marker(&name, path)
     }
 }
@@ -278,8 +278,8 @@ impl LedgerEntry {
 /// # Errors
 /// [`LedgerError::OtherGuarantee`], and those of ledgers that cannot be read.
 pub(crate) fn refuse_protected_columns(
-    place: &LedgerLocation,
-    rows: &Fingerprint,
+    place: &LedgerOptions,
+    rows: &RowsFingerprint,
     public: &[String],
 ) -> Result<(), LedgerError> {
     if public.is_empty() {
@@ -289,7 +289,7 @@ pub(crate) fn refuse_protected_columns(
         // One that went away is told of by the charge.
         let Some(text) = read_ledger_text(&known.path)? else { continue };
         let ledger = Ledger::parse(&known.path, &text)?;
-        let exposed = ledger.releases_with_rows().find_map(|earlier| earlier.find_exposure(public, rows));
+        let exposed = ledger.releases_with_rows().find_map(|earlier| earlier.exposure_reason(public, rows));
         if let Some(reason) = exposed.filter(|_| ledger.budget.is_some()) {
             return Err(LedgerError::OtherGuarantee { path: known.path.clone(), reason });
         }

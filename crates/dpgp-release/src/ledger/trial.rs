@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use super::charge::{ChargeReceipt, LedgerLocation, PendingCharge, PendingRelease, charge_ledgers};
+use super::charge::{ChargeReceipt, LedgerOptions, PendingCharge, PendingRelease, charge_ledgers};
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use dpgp_accounting::{Neighbours, PrivacyUnit};
-use dpgp_data::{DataKey, Fingerprint, RowFingerprinter};
+use dpgp_data::{HmacKey, RowFingerprinter, RowsFingerprint};
 use dpgp_run::StateFolder;
 
 /// A folder that goes with the test.
 pub struct Trial {
     _folder: tempfile::TempDir,
-    pub place: LedgerLocation,
+    pub place: LedgerOptions,
 }
 
 impl Trial {
@@ -21,7 +21,7 @@ impl Trial {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::open_at(&folder.path().join("state")).unwrap();
         let budget = Some(BudgetSetting { epsilon: 8.0, delta: 1e-5 });
-        Self { _folder: folder, place: LedgerLocation { state, file: None, budget, other_people: false } }
+        Self { _folder: folder, place: LedgerOptions { state, file: None, budget, other_people: false } }
     }
 
     /// Charges a release about twelve rows.
@@ -42,7 +42,7 @@ impl Trial {
 }
 
 /// Twelve rows of two columns, of which a spec reads one.
-pub fn rows(key: &DataKey) -> Fingerprint {
+pub fn rows(key: &HmacKey) -> RowsFingerprint {
     let names = ["x".to_owned(), "y".to_owned()];
     let mut witness = RowFingerprinter::new(key, &names, &["x"]);
     witness.begin_file(0, &names);

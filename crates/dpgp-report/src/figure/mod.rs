@@ -9,4 +9,4 @@ mod preview;
 
 pub use frames::FigureError;
 pub use kinds::figure_svg;
-pub use preview::{AccuracyGoal, figure_json, preview_svg};
+pub use preview::{AccuracyGoal, figure_frames_json, preview_svg};

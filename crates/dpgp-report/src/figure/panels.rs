@@ -20,7 +20,7 @@ impl PanelCells {
     }
 
     /// Its title, then further words.
-    pub fn title_before(&self, words: &str) -> String {
+    pub fn title_followed_by(&self, words: &str) -> String {
         if self.title.is_empty() { words.to_owned() } else { format!("{}, {words}", self.title) }
     }
 }
@@ -119,21 +119,21 @@ impl PlottedEstimate {
 }
 
 /// The members of a family in a cell, the metrics NAME/NUMBER, by their number, each with its row.
-pub fn family_estimates<'a>(
+pub fn metric_family_estimates<'a>(
     report: &'a Report<'_>,
     cell: usize,
     family: &str,
 ) -> Vec<(PlottedEstimate, &'a ReportRow)> {
     let rows = report.rows.iter().filter(|row| row.row.cell == cell);
     let mut members: Vec<(PlottedEstimate, &ReportRow)> = rows
-        .filter_map(|row| Some((PlottedEstimate::new(member_number(&row.row.metric, family)?, row), row)))
+        .filter_map(|row| Some((PlottedEstimate::new(parse_family_member_number(&row.row.metric, family)?, row), row)))
         .collect();
     members.sort_by(|(a, _), (b, _)| a.at.x.total_cmp(&b.at.x));
     members
 }
 
 /// The number after the name of a family and a slash.
-pub fn member_number(metric: &str, family: &str) -> Option<f64> {
+pub fn parse_family_member_number(metric: &str, family: &str) -> Option<f64> {
     metric.strip_prefix(family)?.strip_prefix('/')?.parse().ok()
 }
 
@@ -181,11 +181,11 @@ pub fn reference_legend_entry(owner: ValueOwner, radius: f64, pen: Pen) -> Legen
         ValueOwner::Authors => Swatch::Mark(MarkShape::Square, radius, pen),
         ValueOwner::Reference => Swatch::Mark(MarkShape::Times, radius, pen),
     };
-    swatch.means(owner_meaning(owner))
+    swatch.means(value_owner_legend_text(owner))
 }
 
 /// Says in a legend where the numbers of an owner come from.
-pub fn owner_meaning(owner: ValueOwner) -> &'static str {
+pub fn value_owner_legend_text(owner: ValueOwner) -> &'static str {
     match owner {
         ValueOwner::Paper => "printed in the paper",
         ValueOwner::Authors => "the authors' files",

@@ -52,7 +52,7 @@ fn picture(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Picture {
     let found = wanted.and_then(|wanted| wanted.epsilon);
     let places = rows.iter().map(|row| row.epsilon.get()).chain(found);
     let x = Scale::covering(true, places.flat_map(|epsilon| BESIDE.map(|factor| factor * epsilon)));
-    let plots = vec![errors(preview, &rows, wanted, x), release_count_plot(&rows, x)];
+    let plots = vec![error_plot(preview, &rows, wanted, x), release_count_plot(&rows, x)];
     Picture {
         legend: legend(preview, wanted),
         layout: Layout::new(HEIGHT).with_title_height(TOP),
@@ -61,7 +61,7 @@ fn picture(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Picture {
 }
 
 /// Errors, the noise and the ends between which they lie.
-fn errors(preview: &ReleasePreview, rows: &[ExpectedErrors], wanted: Option<AccuracyGoal>, x: Scale) -> Plot {
+fn error_plot(preview: &ReleasePreview, rows: &[ExpectedErrors], wanted: Option<AccuracyGoal>, x: Scale) -> Plot {
     let [error, noise] = [curve_points(rows, |row| row.error), curve_points(rows, |row| row.noise)];
     let constant = curve_points(rows, |row| row.constant);
     let reached = error.iter().chain(&noise).chain(&constant).map(|spot| spot.y).filter(|y| is_on_scale(preview, *y));
@@ -139,7 +139,7 @@ fn legend(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Vec<LegendE
 const DIGITS: usize = 7;
 
 /// One line per frame: its cell, the cell's labels, its name and its columns; none if no cell has a frame.
-pub fn figure_json(report: &Report<'_>) -> Option<String> {
+pub fn figure_frames_json(report: &Report<'_>) -> Option<String> {
     let lines: Vec<String> = report.frames.iter().map(|(cell, frame)| frame_json(report, *cell, frame)).collect();
     (!lines.is_empty()).then(|| format!("[\n{}\n]\n", lines.join(",\n")))
 }

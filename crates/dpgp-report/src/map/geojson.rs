@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::MapError;
-use super::page::display_name;
+use super::page::sanitise_name;
 use super::released_map::{MapCell, ReleasedMap};
 use dpgp_plot::PlotPoint;
 use dpgp_release::PredictionsFilePoint;
@@ -41,26 +41,26 @@ impl MapOutline {
                 MOST >> 20
             )));
         }
-        Ok(Self { path: path.to_path_buf(), lines: lines(&text).map_err(wrong)? })
+        Ok(Self { path: path.to_path_buf(), lines: parse_geojson_lines(&text).map_err(wrong)? })
     }
 
     /// The name of the file without its folder.
-    pub(super) fn name(&self) -> String {
-        self.path.file_name().map_or_else(String::new, |name| display_name(&name.to_string_lossy()))
+    pub(super) fn file_name(&self) -> String {
+        self.path.file_name().map_or_else(String::new, |name| sanitise_name(&name.to_string_lossy()))
     }
 }
 
 /// The lines in the text of a file.
-fn lines(text: &[u8]) -> Result<Vec<Vec<PlotPoint>>, String> {
+fn parse_geojson_lines(text: &[u8]) -> Result<Vec<Vec<PlotPoint>>, String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let value: Value = serde_json::from_slice(text).map_err(|error| format!("is not JSON: {error}"))?;
     let mut lines = Vec::new();
-    add_object(&mut lines, &value, "the file")?;
+    add_object_lines(&mut lines, &value, "the file")?;
     if lines.is_empty() { Err("has no line and no polygon".to_owned()) } else { Ok(lines) }
 }
 
 /// Adds the lines of a geometry, a feature or a collection that stands at this place of the file.
-fn add_object(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, at: &str) -> Result<(), String> {
+fn add_object_lines(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, at: &str) -> Result<(), String> {
     let object = value.as_object().ok_or_else(|| format!("{at} is not a GeoJSON object"))?;
     let kind = object.get("type").and_then(Value::as_str);
     let kind = kind.ok_or_else(|| format!("{at} is not GeoJSON: its \"type\" is missing or not text"))?;
@@ -71,19 +71,19 @@ fn add_object(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, at: &str) -> Resul
             let key = if kind == "FeatureCollection" { "features" } else { "geometries" };
             let parts = part(key)?.as_array().ok_or_else(|| format!("{} is not a list", place(key)))?;
             let mut parts = parts.iter().enumerate();
-            return parts.try_for_each(|(i, each)| add_object(lines, each, &format!("{}[{i}]", place(key))));
+            return parts.try_for_each(|(i, each)| add_object_lines(lines, each, &format!("{}[{i}]", place(key))));
         }
         // A feature may be nowhere.
         "Feature" => match part("geometry")? {
             Value::Null => return Ok(()),
-            geometry => return add_object(lines, geometry, &place("geometry")),
+            geometry => return add_object_lines(lines, geometry, &place("geometry")),
         },
         // A point has no line.
         "Point" | "MultiPoint" => return Ok(()),
         "LineString" => 0,
         "MultiLineString" | "Polygon" => 1,
         "MultiPolygon" => 2,
-        _ => return Err(format!("{at} has the type {:?}, which is not a GeoJSON type", display_name(kind))),
+        _ => return Err(format!("{at} has the type {:?}, which is not a GeoJSON type", sanitise_name(kind))),
     };
     add_lines(lines, part("coordinates")?, nested, &place("coordinates"))
 }
@@ -124,7 +124,7 @@ pub(super) fn render_geojson(map: &ReleasedMap<'_>, caption: &[String]) -> Resul
         return Err(MapError::NoDrawing(option));
     }
     let Some(y) = map.y.as_ref().filter(|_| map.is_earth) else { return Err(MapError::NotOnEarth) };
-    let features = map.cells.iter().map(|cell| feature(cell, &map.x.edges, &y.edges));
+    let features = map.cells.iter().map(|cell| cell_feature(cell, &map.x.edges, &y.edges));
     let collection = json!({
         "type": "FeatureCollection",
         "title": map.title(),
@@ -135,7 +135,7 @@ pub(super) fn render_geojson(map: &ReleasedMap<'_>, caption: &[String]) -> Resul
     Ok(format!("{collection}\n"))
 }
 
-fn feature(cell: &MapCell, x: &[f64], y: &[f64]) -> Value {
+fn cell_feature(cell: &MapCell, x: &[f64], y: &[f64]) -> Value {
     let ([west, east], [south, north]) = ([x[cell.i], x[cell.i + 1]], [y[cell.j], y[cell.j + 1]]);
     let ring = [[west, south], [east, south], [east, north], [west, north], [west, south]];
     let PredictionsFilePoint { mean, gp_sd, noise_sd, low, high } = cell.point;
@@ -154,7 +154,7 @@ mod tests {
     use serde_json::json;
 
     fn read(value: &Value) -> Result<Vec<Vec<(f64, f64)>>, String> {
-        let found = lines(value.to_string().as_bytes())?;
+        let found = parse_geojson_lines(value.to_string().as_bytes())?;
         Ok(found.into_iter().map(|line| line.into_iter().map(|at| (at.x, at.y)).collect()).collect())
     }
 
@@ -184,7 +184,10 @@ mod tests {
         ] {
             assert_eq!(read(&value).unwrap(), expected, "{value}");
         }
-        assert_eq!(lines(b"\xef\xbb\xbf{\"type\":\"LineString\",\"coordinates\":[[0,0],[1,1]]}").unwrap().len(), 1);
+        assert_eq!(
+            parse_geojson_lines(b"\xef\xbb\xbf{\"type\":\"LineString\",\"coordinates\":[[0,0],[1,1]]}").unwrap().len(),
+            1
+        );
     }
 
     #[test]
@@ -220,7 +223,7 @@ mod tests {
             b"\xff\xfe",
             &b"[".repeat(9999),
         ] {
-            assert!(lines(text).unwrap_err().starts_with("is not JSON: "));
+            assert!(parse_geojson_lines(text).unwrap_err().starts_with("is not JSON: "));
         }
     }
 }

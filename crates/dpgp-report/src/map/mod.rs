@@ -7,7 +7,7 @@ mod released_map;
 mod svg;
 
 pub use geojson::MapOutline;
-pub use options::{MapError, MapFormat, MapOptions, MapScale, MapSlice};
+pub use options::{MapError, MapFormat, MapOptions, MapSlice, ValueScaleEnds};
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub struct DrawnMap {
 
 impl DrawnMap {
     /// The numbers of points and the caption.
-    pub fn json(&self) -> Value {
+    pub fn summary_json(&self) -> Value {
         json!({ "points": self.points, "masked": self.masked, "caption": self.caption })
     }
 }
@@ -57,11 +57,11 @@ pub fn draw_map(
     let map = ReleasedMap::new(released, options)?;
     let caption = map.caption();
     let text = match format {
-        MapFormat::Svg => svg::render_svg(&map, &caption.all())?,
+        MapFormat::Svg => svg::render_svg(&map, &caption.all_sentences())?,
         MapFormat::Html => page::render_html(&map, &caption)?,
-        MapFormat::GeoJson => geojson::render_geojson(&map, &caption.all())?,
+        MapFormat::GeoJson => geojson::render_geojson(&map, &caption.all_sentences())?,
     };
-    Ok(DrawnMap { text, caption: caption.all(), points: map.cells.len(), masked: map.masked_count() })
+    Ok(DrawnMap { text, caption: caption.all_sentences(), points: map.cells.len(), masked: map.masked_count() })
 }
 
 #[cfg(test)]

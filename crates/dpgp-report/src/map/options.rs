@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::geojson::MapOutline;
-use super::page::display_name;
+use super::page::sanitise_name;
 use super::released_map::MOST_CELLS;
 use dpgp_number::text::format_exact;
 use dpgp_plot::PlotError;
@@ -28,7 +28,7 @@ pub struct MapOptions {
     /// The column that is the latitude.
     pub latitude: Option<String>,
     /// The range of the colours, or of the axis of numbers, in place of the range of the map.
-    pub scale: Option<MapScale>,
+    pub scale: Option<ValueScaleEnds>,
     /// Lines over a map of the earth.
     pub outline: Option<MapOutline>,
 }
@@ -36,22 +36,22 @@ pub struct MapOptions {
 /// The endpoints of a scale of numbers.
 ///
 /// ```
-/// use dpgp_report::MapScale;
+/// use dpgp_report::ValueScaleEnds;
 ///
-/// let scale: MapScale = "-10..30".parse()?;
+/// let scale: ValueScaleEnds = "-10..30".parse()?;
 /// assert_eq!((scale.low, scale.high), (-10.0, 30.0));
-/// assert!("30..10".parse::<MapScale>().is_err() && "0..nan".parse::<MapScale>().is_err());
+/// assert!("30..10".parse::<ValueScaleEnds>().is_err() && "0..nan".parse::<ValueScaleEnds>().is_err());
 /// # Ok::<(), dpgp_report::MapError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MapScale {
+pub struct ValueScaleEnds {
     /// The least number.
     pub low: f64,
     /// The largest number.
     pub high: f64,
 }
 
-impl FromStr for MapScale {
+impl FromStr for ValueScaleEnds {
     type Err = MapError;
 
     fn from_str(text: &str) -> Result<Self, MapError> {
@@ -68,7 +68,7 @@ impl FromStr for MapScale {
     }
 }
 
-impl MapScale {
+impl ValueScaleEnds {
     /// Whether a number is beyond an end.
     pub(super) fn is_beyond(self, number: f64) -> bool {
         number < self.low || number > self.high
@@ -159,16 +159,16 @@ impl<'a> MapAxis<'a> {
     ///
     /// # Errors
     /// [`MapError::TextLabel`] if a value is not a finite number.
-    pub fn new(input: &'a PredictionsFileInput, rows: &[usize]) -> Result<(Self, Vec<usize>), MapError> {
+    pub fn from_numbers(input: &'a PredictionsFileInput, rows: &[usize]) -> Result<(Self, Vec<usize>), MapError> {
         let numbers = rows.iter().map(|row| parse_finite(&input.cells[*row]));
         let numbers: Option<Vec<f64>> = numbers.collect();
-        let numbers = numbers.ok_or_else(|| MapError::TextLabel(display_name(&input.name)))?;
+        let numbers = numbers.ok_or_else(|| MapError::TextLabel(sanitise_name(&input.name)))?;
         let mut places = numbers.clone();
         places.sort_by(f64::total_cmp);
         places.dedup();
         let at = numbers.iter().map(|number| places.partition_point(|place| place < number)).collect();
-        let edges = edges(&places);
-        Ok((Self { column: &input.name, name: display_name(&input.name), places, edges, words: Vec::new() }, at))
+        let edges = cell_edges_from_places(&places);
+        Ok((Self { column: &input.name, name: sanitise_name(&input.name), places, edges, words: Vec::new() }, at))
     }
 
     /// The axis of an input with words, in the order of the file; none if all its values are numbers.
@@ -188,14 +188,14 @@ impl<'a> MapAxis<'a> {
                 words.push(cell);
             }
             if words.len() > MOST_WORDS {
-                return Err(MapError::TooManyWords(display_name(&input.name)));
+                return Err(MapError::TooManyWords(sanitise_name(&input.name)));
             }
             at.push(place);
         }
         let edges: Vec<f64> = (0..=words.len()).map(|k| k as f64).collect();
         let places = edges.iter().take(words.len()).map(|edge| edge + 0.5).collect();
-        let words = words.into_iter().map(display_name).collect();
-        Ok(Some((Self { column: &input.name, name: display_name(&input.name), places, edges, words }, at)))
+        let words = words.into_iter().map(sanitise_name).collect();
+        Ok(Some((Self { column: &input.name, name: sanitise_name(&input.name), places, edges, words }, at)))
     }
 
     /// From the first edge to the last.
@@ -219,7 +219,7 @@ fn parse_finite(cell: &str) -> Option<f64> {
 }
 
 /// Nothing is drawn beyond the first and the last place.
-fn edges(places: &[f64]) -> Vec<f64> {
+fn cell_edges_from_places(places: &[f64]) -> Vec<f64> {
     let between = places.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]) / 2.0);
     places.first().copied().into_iter().chain(between).chain(places.last().copied()).collect()
 }

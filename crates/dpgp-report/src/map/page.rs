@@ -23,7 +23,7 @@ pub(super) struct MapCaption {
 
 impl MapCaption {
     /// All sentences.
-    pub fn all(&self) -> Vec<String> {
+    pub fn all_sentences(&self) -> Vec<String> {
         self.first.iter().chain(&self.more).cloned().collect()
     }
 }
@@ -39,7 +39,7 @@ const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no
     lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
     valid.";
 /// What the accuracy takes for granted.
-const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. Single rows vary more. If \
+const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. They are for means: single rows vary more. If \
      persons are protected, means are over the rows used: rows beyond a person's limit are left out.";
 const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts of the rows used: where persons are protected, rows beyond \
      a person's limit are not counted. The intervals assume that neighbouring bins, or all bins of a categorical column, have \
@@ -60,7 +60,7 @@ impl ReleasedMap<'_> {
         let all_hatched = self.y.is_some() && self.masked_count() == self.cells.len();
         let mut more: Vec<String> =
             drawn_at.into_iter().chain(self.off_scale_sentence()).chain(self.outline_sentence()).collect();
-        more.extend(self.privacy_sentence());
+        more.extend(self.privacy_definition_sentence());
         more.extend(said);
         let (assumed, parts) = match self.released.statement.counts {
             true => (ASSUMED_OF_COUNTS, PARTS_OF_COUNT),
@@ -76,7 +76,7 @@ impl ReleasedMap<'_> {
         self.y.as_ref()?;
         let (masked, all) = (self.masked_count(), self.cells.len());
         let share = format_four_digits_trimmed(100.0 * masked as f64 / all as f64);
-        Some(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.describe_rule(&self.unit())))
+        Some(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.describe_rule(&self.unit_suffix())))
     }
 
     /// The numbers that a scale of the user's own cuts off.
@@ -92,11 +92,11 @@ impl ReleasedMap<'_> {
     }
 
     fn outline_sentence(&self) -> Option<String> {
-        self.options.outline.as_ref().map(|outline| format!("The lines come from {}.", outline.name()))
+        self.options.outline.as_ref().map(|outline| format!("The lines come from {}.", outline.file_name()))
     }
 
     /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.
-    fn privacy_sentence(&self) -> Option<String> {
+    fn privacy_definition_sentence(&self) -> Option<String> {
         let statement = &self.released.statement;
         // Who sees this answer may see the others.
         let (numbers, (epsilon, delta)) = match statement.of_all_answers {
@@ -114,16 +114,16 @@ impl ReleasedMap<'_> {
     fn accuracy_sentence(&self) -> Option<String> {
         self.released.statement.guarantee.as_ref()?;
         let seen = self.cells.iter().filter(|cell| !cell.is_masked);
-        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.uncertainty()).collect();
+        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.total_sd()).collect();
         sds.sort_by(f64::total_cmp);
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
         let shown = if self.y.is_some() { "coloured cells" } else { "points" };
         Some(format!(
             "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}{}.",
             format_four_digits_trimmed(*half),
-            self.unit(),
+            self.unit_suffix(),
             format_four_digits_trimmed(*most),
-            self.unit()
+            self.unit_suffix()
         ))
     }
 }
@@ -168,7 +168,7 @@ pub(super) fn render_html(map: &ReleasedMap<'_>, caption: &MapCaption) -> Result
         // Bars lie below each other.
         None => (whole, map.x.edge_fractions()),
     };
-    let mut headings: Vec<String> = map.released.inputs.iter().map(|input| display_name(&input.name)).collect();
+    let mut headings: Vec<String> = map.released.inputs.iter().map(|input| sanitise_name(&input.name)).collect();
     headings.extend(COLUMNS.map(str::to_owned));
     headings.extend(map.y.as_ref().map(|_| "masked".to_owned()));
     let page = MapPage {
@@ -192,7 +192,8 @@ pub(super) fn render_html(map: &ReleasedMap<'_>, caption: &MapCaption) -> Result
 
 fn row(map: &ReleasedMap<'_>, cell: &MapCell) -> MapPageRow {
     let point = cell.point;
-    let mut cells: Vec<String> = map.released.inputs.iter().map(|input| display_cell(&input.cells[cell.row])).collect();
+    let mut cells: Vec<String> =
+        map.released.inputs.iter().map(|input| format_input_value(&input.cells[cell.row])).collect();
     cells.extend([point.mean, point.gp_sd, point.noise_sd, point.low, point.high].map(format_four_digits_trimmed));
     cells.extend(map.y.as_ref().map(|_| if cell.is_masked { "yes" } else { "no" }.to_owned()));
     // The place of a bar is counted upwards, as that of a cell.
@@ -215,15 +216,15 @@ fn join_numbers(values: &[f64]) -> String {
 const MOST: usize = 48;
 
 /// A name in one line without hidden characters, cut where it is too long for a picture.
-pub(super) fn display_name(name: &str) -> String {
+pub(super) fn sanitise_name(name: &str) -> String {
     let name = escape_hidden_line(name);
     if name.chars().count() <= MOST { name.into_owned() } else { name.chars().take(MOST).chain(['…']).collect() }
 }
 
 /// A cell: numbers to seven digits.
-pub(super) fn display_cell(cell: &str) -> String {
+pub(super) fn format_input_value(cell: &str) -> String {
     match cell.parse::<f64>() {
         Ok(number) => format_exact(format!("{number:.6e}").parse().unwrap_or(number)),
-        Err(_) => display_name(cell),
+        Err(_) => sanitise_name(cell),
     }
 }

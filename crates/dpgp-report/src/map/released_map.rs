@@ -1,12 +1,10 @@
 //! Predictions as a line or as cells, and the mask of cells that are too uncertain to show.
 
 use super::options::MapAxis;
-use super::page::{display_cell, display_name};
+use super::page::{format_input_value, sanitise_name};
 use super::{MapError, MapOptions};
 use dpgp_number::text::format_four_digits_trimmed;
-use dpgp_release::{
-    PredictionsFileContents, PredictionsFileInput, PredictionsFilePoint, informative_uncertainty_limit,
-};
+use dpgp_release::{PredictionsFileContents, PredictionsFileInput, PredictionsFilePoint, informative_total_sd_limit};
 
 /// The most points of a picture or grid.
 pub(super) const MOST_CELLS: usize = 20_000;
@@ -49,7 +47,7 @@ impl<'a> ReleasedMap<'a> {
         }
         let (varying, fixed): (Vec<&PredictionsFileInput>, Vec<&PredictionsFileInput>) =
             released.inputs.iter().partition(|input| rows.iter().any(|row| input.cells[*row] != input.cells[rows[0]]));
-        let axes = varying.iter().map(|input| MapAxis::new(input, &rows));
+        let axes = varying.iter().map(|input| MapAxis::from_numbers(input, &rows));
         let words = if let [input] = varying[..] { MapAxis::from_words(input, &rows)? } else { None };
         let (x, y, is_earth) = match varying.len() {
             0 => return Err(MapError::NothingVaries),
@@ -58,7 +56,7 @@ impl<'a> ReleasedMap<'a> {
                 orient_axes(axes, released, options)?
             }
             _ => {
-                return Err(MapError::TooManyInputs(varying.iter().map(|input| display_name(&input.name)).collect()));
+                return Err(MapError::TooManyInputs(varying.iter().map(|input| sanitise_name(&input.name)).collect()));
             }
         };
         if y.is_none() && options.mask.is_some() {
@@ -100,8 +98,8 @@ impl<'a> ReleasedMap<'a> {
     }
 
     /// The unit of the numbers after a blank; empty if none was given.
-    pub fn unit(&self) -> String {
-        self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", display_name(unit)))
+    pub fn unit_suffix(&self) -> String {
+        self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", sanitise_name(unit)))
     }
 
     /// The name of the numbers, with their unit.
@@ -113,16 +111,16 @@ impl<'a> ReleasedMap<'a> {
             (Some(_), true) if statement.target.is_none() => "Private count of rows",
             (Some(_), true) => "Private count",
         };
-        let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", display_name(target)));
+        let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", sanitise_name(target)));
         // A target that is called by its unit says it already.
         let unit = self.options.unit.as_deref().filter(|unit| statement.target.as_deref() != Some(unit));
-        let unit = unit.map_or(String::new(), |unit| format!(" ({})", display_name(unit)));
+        let unit = unit.map_or(String::new(), |unit| format!(" ({})", sanitise_name(unit)));
         format!("{mean}{of}{unit}")
     }
 
     pub fn title(&self) -> String {
         if let Some(title) = &self.options.title {
-            return display_name(title);
+            return sanitise_name(title);
         }
         let mut title = format!("{} by {}", self.quantity_name(), self.x.name);
         if let Some(y) = &self.y {
@@ -138,13 +136,13 @@ impl<'a> ReleasedMap<'a> {
     pub fn fixed_inputs(&self) -> impl Iterator<Item = String> {
         self.fixed.iter().map(|input| {
             let cell = input.cells.get(self.cells[0].row).map_or("", String::as_str);
-            format!("{} = {}", display_name(&input.name), display_cell(cell))
+            format!("{} = {}", sanitise_name(&input.name), format_input_value(cell))
         })
     }
 }
 
 /// An axis and the place of each row along it.
-struct PositionedAxis<'a> {
+struct AxisWithRowPositions<'a> {
     axis: MapAxis<'a>,
     at: Vec<usize>,
 }
@@ -159,9 +157,9 @@ fn select_rows(released: &PredictionsFileContents, options: &MapOptions) -> Resu
         if left.is_empty() {
             let value = slice.value.clone();
             return Err(MapError::NoSuchValue {
-                input: display_name(&input.name),
+                input: sanitise_name(&input.name),
                 value,
-                known: list_distinct_values(&known),
+                known: list_first_distinct_values(&known),
             });
         }
         rows = left;
@@ -170,9 +168,9 @@ fn select_rows(released: &PredictionsFileContents, options: &MapOptions) -> Resu
 }
 
 /// Some of the different values.
-fn list_distinct_values(values: &[&str]) -> Vec<String> {
+fn list_first_distinct_values(values: &[&str]) -> Vec<String> {
     let mut known: Vec<String> = Vec::new();
-    for value in values.iter().map(|value| display_cell(value)) {
+    for value in values.iter().map(|value| format_input_value(value)) {
         if known.len() == LISTED {
             known.push("...".to_owned());
             break;
@@ -188,12 +186,12 @@ fn find_input<'a>(released: &'a PredictionsFileContents, name: &str) -> Result<&
     let found = released.inputs.iter().find(|input| input.name == name);
     found.ok_or_else(|| MapError::Unknown {
         name: name.to_owned(),
-        known: released.inputs.iter().map(|input| display_name(&input.name)).collect(),
+        known: released.inputs.iter().map(|input| sanitise_name(&input.name)).collect(),
     })
 }
 
 /// Axes in their order, and whether they are a longitude and a latitude.
-type OrientedAxes<'a> = (PositionedAxis<'a>, Option<PositionedAxis<'a>>, bool);
+type OrientedAxes<'a> = (AxisWithRowPositions<'a>, Option<AxisWithRowPositions<'a>>, bool);
 
 /// A longitude goes to the right, whatever the order of the columns.
 fn orient_axes<'a>(
@@ -204,7 +202,7 @@ fn orient_axes<'a>(
     for name in options.longitude.iter().chain(&options.latitude) {
         find_input(released, name)?;
     }
-    let mut axes = axes.into_iter().map(|(axis, at)| PositionedAxis { axis, at });
+    let mut axes = axes.into_iter().map(|(axis, at)| AxisWithRowPositions { axis, at });
     let (Some(first), second) = (axes.next(), axes.next()) else { return Err(MapError::NothingVaries) };
     let Some(second) = second else { return Ok((first, None, false)) };
     let [forward, backward] = [[&first, &second], [&second, &first]]
@@ -249,7 +247,7 @@ fn is_axis_within(axis: &MapAxis<'_>, most: f64) -> bool {
 /// The rule that hatches cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct HatchingRule {
-    /// Cells with a larger standard error are hatched ([`informative_uncertainty_limit`]).
+    /// Cells with a larger standard error are hatched ([`informative_total_sd_limit`]).
     uncertainty: f64,
     /// So are cells with a larger `noise_sd`, if a limit was given.
     noise: Option<f64>,
@@ -258,12 +256,12 @@ pub(super) struct HatchingRule {
 impl HatchingRule {
     /// The rule for these points, with an optional limit on the noise.
     pub fn new(points: &[PredictionsFilePoint], noise: Option<f64>) -> Self {
-        Self { uncertainty: informative_uncertainty_limit(points), noise }
+        Self { uncertainty: informative_total_sd_limit(points), noise }
     }
 
     /// Whether a point is hatched.
     pub fn is_hatched(self, point: &PredictionsFilePoint) -> bool {
-        point.uncertainty() > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
+        point.total_sd() > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
     }
 
     /// The rule in words, with the unit behind each number.

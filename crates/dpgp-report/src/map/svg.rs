@@ -67,8 +67,8 @@ const SAME: f64 = 0.4;
 fn picture(map: &ReleasedMap<'_>, width: f64) -> Result<Picture, MapError> {
     match &map.y {
         Some(y) => cells_picture(map, y, width),
-        None if map.x.words.is_empty() => Ok(line(map, width)),
-        None => Ok(bars(map, width)),
+        None if map.x.words.is_empty() => Ok(line_picture(map, width)),
+        None => Ok(bars_picture(map, width)),
     }
 }
 
@@ -78,7 +78,7 @@ fn scale(axis: &MapAxis<'_>) -> Scale {
 }
 
 /// The name of an axis, cut to so many pixels; coordinates on the earth are in degrees.
-fn label(map: &ReleasedMap<'_>, axis: &MapAxis<'_>, pixels: f64) -> String {
+fn axis_label(map: &ReleasedMap<'_>, axis: &MapAxis<'_>, pixels: f64) -> String {
     let unit = if map.is_earth { " (°)" } else { "" };
     truncate_text(&axis.name, letters_that_fit(pixels).saturating_sub(unit.chars().count())) + unit
 }
@@ -97,12 +97,12 @@ fn cells_picture(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<P
     let bar = PlotAxis { ticks: Ticks::Fitting { ends, lines: false }, ..PlotAxis::with_fitting_ticks(colours, "") };
     let tallest = TALLEST * width;
     let mut y_side = PlotAxis::with_numbers(scale(y), y.name.as_str());
-    let x_side = PlotAxis::with_fitting_ticks(scale(&map.x), label(map, &map.x, width - 32.0));
+    let x_side = PlotAxis::with_fitting_ticks(scale(&map.x), axis_label(map, &map.x, width - 32.0));
     let rooms = [axis_margins(&x_side, &y_side), axis_margins(&bar, &y_side)];
     let free = width - rooms[0][0].max(rooms[1][0]) - rooms[0][1].max(rooms[1][1]);
     let height = (free * ratio).min(tallest);
     let inside = height / ratio;
-    y_side.label = label(map, y, height);
+    y_side.label = axis_label(map, y, height);
     let share = BAR / (BAR + height);
     let mut marks = Vec::with_capacity(map.cells.len());
     let hatching = Hatching::new(&map.x, y, PlotPoint::new(inside, height));
@@ -111,12 +111,12 @@ fn cells_picture(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<P
         let to = PlotPoint::new(map.x.edges[cell.i + 1], y.edges[cell.j + 1]);
         if cell.is_masked {
             marks.push(Mark::Tile([from, to], PALE));
-            hatching.add(&mut marks, from, to);
+            hatching.add_strokes_in_cell(&mut marks, from, to);
         } else {
             marks.push(Mark::Tile([from, to], viridis(colours.fraction(cell.point.mean))));
         }
     }
-    marks.extend(outline(map, y, PlotPoint::new(inside, height))?);
+    marks.extend(outline_marks(map, y, PlotPoint::new(inside, height))?);
     let mut plots = vec![Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) }];
     // A colour scale without coloured cells would mislead.
     if map.masked_count() < map.cells.len() {
@@ -131,7 +131,7 @@ fn cells_picture(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<P
 }
 
 /// The lines of an outline inside the map, whose cells have this size in pixels.
-fn outline(map: &ReleasedMap<'_>, y: &MapAxis<'_>, size: PlotPoint) -> Result<Vec<Mark>, MapError> {
+fn outline_marks(map: &ReleasedMap<'_>, y: &MapAxis<'_>, size: PlotPoint) -> Result<Vec<Mark>, MapError> {
     let Some(outline) = &map.options.outline else { return Ok(Vec::new()) };
     let ([west, east], [south, north]) = (map.x.ends(), y.ends());
     let window = Rect { left: west, top: south, width: east - west, height: north - south };
@@ -200,7 +200,7 @@ impl Hatching {
     }
 
     /// The strokes `u - v = k APART` inside a cell, with u and v in pixels.
-    fn add(&self, marks: &mut Vec<Mark>, from: PlotPoint, to: PlotPoint) {
+    fn add_strokes_in_cell(&self, marks: &mut Vec<Mark>, from: PlotPoint, to: PlotPoint) {
         let [low, high] = [from, to]
             .map(|at| PlotPoint::new((at.x - self.origin.x) / self.pixel.x, (at.y - self.origin.y) / self.pixel.y));
         let first = ((low.x - high.y) / APART).ceil().max(-MOST_STROKES) as i32;
@@ -214,7 +214,7 @@ impl Hatching {
 }
 
 fn legend(map: &ReleasedMap<'_>) -> Vec<LegendEntry> {
-    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.describe_rule(&map.unit()));
+    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.describe_rule(&map.unit_suffix()));
     if map.masked_count() > 0 { vec![hatched] } else { Vec::new() }
 }
 
@@ -245,7 +245,7 @@ const BAR_HEIGHT: f64 = 34.0;
 const MOST_LETTERS: usize = 22;
 
 /// The private mean between the bands of the noise alone and of the whole interval.
-fn line(map: &ReleasedMap<'_>, width: f64) -> Picture {
+fn line_picture(map: &ReleasedMap<'_>, width: f64) -> Picture {
     let [low, high] = [curve_points(map, |point| point.low), curve_points(map, |point| point.high)];
     let below = curve_points(map, |point| point.mean - CENTRAL_95 * point.noise_sd);
     let above = curve_points(map, |point| point.mean + CENTRAL_95 * point.noise_sd);
@@ -261,7 +261,7 @@ fn line(map: &ReleasedMap<'_>, width: f64) -> Picture {
         Swatch::Area(NOISE).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
         Swatch::Area(TOTAL).means(interval_legend_text(map)),
     ];
-    let x = PlotAxis::with_fitting_ticks(scale(&map.x), label(map, &map.x, width - 32.0));
+    let x = PlotAxis::with_fitting_ticks(scale(&map.x), axis_label(map, &map.x, width - 32.0));
     let height = LINE_HEIGHT[0] * width + LINE_HEIGHT[1];
     Picture { legend, ..single_plot_picture(map, width, height, Plot::new(x, y, marks)) }
 }
@@ -275,7 +275,7 @@ fn interval_legend_text(map: &ReleasedMap<'_>) -> &'static str {
 }
 
 /// A bar for each word, the first at the top, with the noise alone and the whole interval.
-fn bars(map: &ReleasedMap<'_>, width: f64) -> Picture {
+fn bars_picture(map: &ReleasedMap<'_>, width: f64) -> Picture {
     let words = map.x.words.len();
     let shown = map.cells.iter().flat_map(|cell| [cell.point.low, cell.point.high, cell.point.mean]);
     let x = PlotAxis {

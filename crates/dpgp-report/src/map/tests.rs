@@ -156,7 +156,7 @@ fn a_scale_of_ones_own_makes_maps_comparable() {
         "1..2..3",
         "-1.7e308..1.7e308",
     ] {
-        assert!(wrong.parse::<MapScale>().unwrap_err().to_string().contains("use LOW..HIGH"), "{wrong}");
+        assert!(wrong.parse::<ValueScaleEnds>().unwrap_err().to_string().contains("use LOW..HIGH"), "{wrong}");
     }
 }
 

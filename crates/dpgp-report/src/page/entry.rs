@@ -165,10 +165,10 @@ impl ExperimentEntry {
 
     fn add_results(&mut self, committed: &CommittedResults, experiment: &Experiment) -> Result<(), PublishError> {
         self.state = if committed.is_stale(experiment) { ResultsState::Stale } else { ResultsState::Present };
-        self.counts = committed.counts(ValueOwner::Paper);
-        self.counts.add(committed.spread_counts());
-        self.others = committed.counts(ValueOwner::Authors);
-        self.others.add(committed.counts(ValueOwner::Reference));
+        self.counts = committed.verdict_counts(ValueOwner::Paper);
+        self.counts.add(committed.spread_verdict_counts());
+        self.others = committed.verdict_counts(ValueOwner::Authors);
+        self.others.add(committed.verdict_counts(ValueOwner::Reference));
         self.statements = ClaimOutcomeCounts::count(&committed.claims, ClaimOwner::Paper);
         self.claims = committed.claims.iter().map(PageClaim::from).collect();
         self.errata = errata(committed, experiment);
@@ -179,14 +179,14 @@ impl ExperimentEntry {
         let mut table = table(committed, &self.anchor);
         self.has_figure = figure.is_some();
         self.all_rows = table.rows.len();
-        self.packed = pack_contents(figure.as_deref(), &table)?;
+        self.packed = pack_figure_and_table(figure.as_deref(), &table)?;
         table.rows.truncate(READ_WITHOUT_SCRIPTS);
         (self.columns, self.rows, self.guarantees) = (table.columns, table.rows, table.guarantees);
         Ok(())
     }
 
     /// Adds its counts to those of the page.
-    pub fn add_to(&self, totals: &mut PageTotals) {
+    pub fn add_counts_to(&self, totals: &mut PageTotals) {
         totals.counts.add(self.counts);
         totals.statements.add(self.statements);
     }
@@ -254,7 +254,7 @@ fn find_value(committed: &CommittedResults, cell: &str, metric: &str) -> Option<
 
 /// The data that the script reads.
 #[derive(Serialize)]
-struct PackedContents<'a> {
+struct FigureAndTableData<'a> {
     figure: Option<&'a str>,
     #[serde(flatten)]
     table: &'a PageTable,
@@ -264,8 +264,8 @@ struct PackedContents<'a> {
 ///
 /// # Errors
 /// [`PublishError::Packing`].
-fn pack_contents(figure: Option<&str>, table: &PageTable) -> Result<String, PublishError> {
-    let json = serde_json::to_vec(&PackedContents { figure, table }).map_err(std::io::Error::from);
+fn pack_figure_and_table(figure: Option<&str>, table: &PageTable) -> Result<String, PublishError> {
+    let json = serde_json::to_vec(&FigureAndTableData { figure, table }).map_err(std::io::Error::from);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let bytes = json.and_then(|json| encoder.write_all(&json)).and_then(|()| encoder.finish());
     Ok(STANDARD.encode(bytes.map_err(PublishError::Packing)?))

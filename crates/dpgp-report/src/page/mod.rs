@@ -25,7 +25,7 @@ struct ReportPage {
     js: &'static str,
     version: &'static str,
     commit: Option<String>,
-    told: Vec<FindingsPage>,
+    told: Vec<FindingsWithAnchors>,
     totals: PageTotals,
     covered: Vec<PaperCoverageSummary>,
     chances: Vec<String>,
@@ -35,13 +35,13 @@ struct ReportPage {
 
 /// A paper as the page shows it, each row with the address of its figure.
 #[derive(Debug, Serialize)]
-struct FindingsPage {
+struct FindingsWithAnchors {
     paper: PaperFindings,
     anchors: Vec<String>,
     artefact_anchors: Vec<String>,
 }
 
-impl FindingsPage {
+impl FindingsWithAnchors {
     fn new(paper: PaperFindings) -> Self {
         let anchors = paper.rows.iter().map(|row| anchor(&row.experiment)).collect();
         let artefact_anchors = paper.artefacts.iter().map(|one| anchor(&one.experiment)).collect();
@@ -95,7 +95,7 @@ pub fn report_html(
     let by_paper = ExperimentResults::read_by_paper(results, experiments)?;
     let PaperCoverageAndPages { coverage, pages } = of_papers;
     let told = pages.iter().filter_map(|page| {
-        Some(FindingsPage::new(PaperFindings::new(page, coverage, by_paper.get(page.paper.as_str())?)))
+        Some(FindingsWithAnchors::new(PaperFindings::new(page, coverage, by_paper.get(page.paper.as_str())?)))
     });
     let covered: Vec<PaperCoverageSummary> = coverage
         .iter()
@@ -106,7 +106,7 @@ pub fn report_html(
     // Experiments that reproduce no paper come last.
     papers.sort_by_key(|paper| paper.key == BEYOND);
     let mut totals = PageTotals { experiments: experiments.len(), ..PageTotals::default() };
-    papers.iter().flat_map(|paper| &paper.experiments).for_each(|entry| entry.add_to(&mut totals));
+    papers.iter().flat_map(|paper| &paper.experiments).for_each(|entry| entry.add_counts_to(&mut totals));
     let page = ReportPage {
         css: include_str!("report.css"),
         js: include_str!("report.js"),
@@ -128,7 +128,7 @@ pub fn report_html(
 const GENERATOR: &str = "<meta name=\"generator\" content=\"dpgp ";
 
 /// Whether a text begins as a page of [`report_html`] does.
-pub fn is_report(beginning: &str) -> bool {
+pub fn is_report_page(beginning: &str) -> bool {
     beginning.starts_with("<!DOCTYPE html>") && beginning.contains(GENERATOR)
 }
 
@@ -294,7 +294,7 @@ fn table(committed: &CommittedResults, place: &str) -> PageTable {
         for (name, column, spread, shown) in AFTER_AXES {
             let (text, spread) = (committed.field(row, column), committed.field(row, spread));
             cells.push(if name == "guarantee" {
-                PageCell::Text(guarantees.reference(text))
+                PageCell::Text(guarantees.footnote_reference(text))
             } else {
                 cell(text, spread, shown)
             });

@@ -47,10 +47,10 @@ not print; statements that our results contradict or leave open; and the known r
 const EXPERIMENTS: &str = "\
 \n## Experiments\n\n\
 Only *published* numbers come from a paper. *authors* come from its authors' files or code, and *references* from our \
-own independent computations. *our claims* are statements that no paper makes. *power* is about printed numbers with \
-another method's number beside them: it counts those for which the other number would agree as well, of all such numbers \
-(fewer is better). *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
-exceeds it / is not known. Exceptions that the tables list beside a guarantee do not count against it. Wrong bounds of \
+own independent computations. *our claims* are statements that no paper makes. *power* covers printed numbers that \
+stand beside another method's number: how many of them would also agree with that other number (fewer is better), out of \
+all of them. *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
+exceeds it / is not known. Exceptions that the tables list beside a guarantee do not count against it. Wrong bounds in \
 the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / other. \
 Printed spreads are counted with their numbers.\n";
 
@@ -146,17 +146,17 @@ fn experiment_line(examined: &ExperimentResults<'_>) -> String {
         return format!("| {name} | {artefact} | not run | | | | | | | |\n");
     };
     let [authors, references] =
-        [ValueOwner::Authors, ValueOwner::Reference].map(|owner| verdict_counts_text(committed.counts(owner)));
+        [ValueOwner::Authors, ValueOwner::Reference].map(|owner| verdict_counts_text(committed.verdict_counts(owner)));
     let [of_paper, ours] = [ClaimOwner::Paper, ClaimOwner::Ours]
         .map(|owner| outcome_counts_text(ClaimOutcomeCounts::count(&committed.claims, owner)));
-    let ConfusionCounts { swapped, rows } = ConfusionCounts::count_confusions(experiment, committed);
-    let GuaranteeCounts { within, exceeded, unknown } = committed.guarantees();
+    let SwappedMethodCounts { swapped, rows } = SwappedMethodCounts::count_swapped_methods(experiment, committed);
+    let GuaranteeCounts { within, exceeded, unknown } = committed.guarantee_counts();
     let guarantees = match within + exceeded + unknown {
         0 => String::new(),
         _ => format!("{within} / {exceeded} / {unknown}"),
     };
-    let mut published = committed.counts(ValueOwner::Paper);
-    published.add(committed.spread_counts());
+    let mut published = committed.verdict_counts(ValueOwner::Paper);
+    published.add(committed.spread_verdict_counts());
     format!(
         "| [{name}]({name}/table.md) | {artefact} | {} | {} | {authors} | {references} | {of_paper} | {ours} | {} | {guarantees} |\n",
         committed.rows.len(),
@@ -185,16 +185,16 @@ fn fraction_text(part: usize, all: usize) -> String {
 
 /// Counts of numbers that would still agree if they were another method's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ConfusionCounts {
+pub struct SwappedMethodCounts {
     /// Rows where another method's number would agree.
     pub swapped: usize,
     /// Rows with another method beside them.
     pub rows: usize,
 }
 
-impl ConfusionCounts {
+impl SwappedMethodCounts {
     /// Compares rows of an experiment that differ only in the first named axis, the axis of methods.
-    pub fn count_confusions(experiment: &Experiment, committed: &CommittedResults) -> Self {
+    pub fn count_swapped_methods(experiment: &Experiment, committed: &CommittedResults) -> Self {
         let Some(lines) = RowsWithPrintedNumbers::from_committed(experiment, committed) else { return Self::default() };
         let mut confused = Self::default();
         for row in &lines.printed {

@@ -103,7 +103,7 @@ impl CommittedResults {
     }
 
     /// The verdicts on the numbers of an owner, counted.
-    pub fn counts(&self, owner: ValueOwner) -> VerdictCounts {
+    pub fn verdict_counts(&self, owner: ValueOwner) -> VerdictCounts {
         let column = match owner {
             ValueOwner::Paper => "verdict",
             ValueOwner::Authors => "authors_verdict",
@@ -113,7 +113,7 @@ impl CommittedResults {
     }
 
     /// The verdicts on the spreads that the paper prints; one that replicates cannot judge counts as such.
-    pub fn spread_counts(&self) -> VerdictCounts {
+    pub fn spread_verdict_counts(&self) -> VerdictCounts {
         let printed = self.rows.iter().filter(|row| !self.field(row, "published_spread").is_empty());
         VerdictCounts::count(printed.map(|row| match self.field(row, "spread_verdict") {
             "" => NumberVerdict::NotJudged.name(),
@@ -122,7 +122,7 @@ impl CommittedResults {
     }
 
     /// The guarantees, counted.
-    pub fn guarantees(&self) -> GuaranteeCounts {
+    pub fn guarantee_counts(&self) -> GuaranteeCounts {
         let mut guarantees = GuaranteeCounts::default();
         for row in &self.rows {
             let [epsilon, exact, claimed] =

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::committed::{CommittedResults, ExperimentResults};
 use super::told::{FindingRow, NumberLocation};
 use crate::report::Report;
-use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_hundredths};
+use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_hundredths_or_exponent};
 use dpgp_spec::{ClaimOwner, PaperCoverage};
 
 /// The number of results with each verdict.
@@ -214,11 +214,11 @@ pub fn agreement_summary(report: &Report<'_>) -> Option<String> {
     let rows = report.rows.iter().filter_map(|row| {
         let judged = row.published.as_ref()?;
         let (published, ratio) = (judged.counterpart.value, judged.ratio(row.row.value));
-        Some(PrintedComparison { verdict: judged.verdict, published, ratio, z: judged.z() })
+        Some(PrintedComparison { verdict: judged.verdict, published, ratio, z: judged.z_score_of_ours() })
     });
     let mut outcomes = ClaimOutcomeCounts::count(&report.claims, ClaimOwner::Paper);
     outcomes.add(ClaimOutcomeCounts::count(&report.claims, ClaimOwner::Ours));
-    sentence(&rows.collect::<Vec<_>>(), outcomes)
+    agreement_sentence(&rows.collect::<Vec<_>>(), outcomes)
 }
 
 impl CommittedResults {
@@ -235,11 +235,11 @@ impl CommittedResults {
         });
         let mut outcomes = ClaimOutcomeCounts::count(&self.claims, ClaimOwner::Paper);
         outcomes.add(ClaimOutcomeCounts::count(&self.claims, ClaimOwner::Ours));
-        sentence(&rows.collect::<Vec<_>>(), outcomes)
+        agreement_sentence(&rows.collect::<Vec<_>>(), outcomes)
     }
 }
 
-fn sentence(rows: &[PrintedComparison], outcomes: ClaimOutcomeCounts) -> Option<String> {
+fn agreement_sentence(rows: &[PrintedComparison], outcomes: ClaimOutcomeCounts) -> Option<String> {
     let verdicts = VerdictCounts::count(rows.iter().map(|one| one.verdict.name()));
     let others = || rows.iter().filter(|one| one.published != 0.0);
     let ratio = format_range("ours / print", others().filter_map(|one| one.ratio));
@@ -255,8 +255,10 @@ fn format_range(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String
     all.sort_by(f64::total_cmp);
     match all[..] {
         [] => None,
-        [one] => Some(format!("{name} {}", format_hundredths(one))),
-        [least, .., most] => Some(format!("{name} {} to {}", format_hundredths(least), format_hundredths(most))),
+        [one] => Some(format!("{name} {}", format_hundredths_or_exponent(one))),
+        [least, .., most] => {
+            Some(format!("{name} {} to {}", format_hundredths_or_exponent(least), format_hundredths_or_exponent(most)))
+        }
     }
 }
 
@@ -358,7 +360,7 @@ impl VerdictEvidence {
     /// Whether as many numbers outside are no more than chance: of n at 95 % so many or more lie outside in at least a twentieth of
     /// cases, if they are independent.
     pub fn is_within_chance(&self) -> bool {
-        self.has_many_numbers() && binomial_tail(self.number_count(), self.outside) >= LEVEL
+        self.has_many_numbers() && binomial_tail_at_5_percent(self.number_count(), self.outside) >= LEVEL
     }
 
     /// Whether it leaves the verdict open. One wide interval says nothing about its number; many together do.
@@ -383,7 +385,7 @@ impl VerdictEvidence {
 }
 
 /// The probability of at least `least` of `count`, each with a probability of .05.
-fn binomial_tail(count: usize, least: usize) -> f64 {
+fn binomial_tail_at_5_percent(count: usize, least: usize) -> f64 {
     let outside: f64 = 0.05;
     let mut term = (1.0 - outside).powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut below = 0.0;
@@ -455,14 +457,14 @@ mod closing_tests {
                     1 inconclusive (inside a 95 % interval too wide to tell), \
                     1 not judged, 1 fitted, 1 on other data; \
                     ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 on other data";
-        assert_eq!(sentence(&rows, outcomes).unwrap(), said);
+        assert_eq!(agreement_sentence(&rows, outcomes).unwrap(), said);
         let one = [beside(NumberVerdict::Differs, 4.0, 2.0, Some(-3.25))];
         let failed = ClaimOutcomeCounts { fails: 1, ..ClaimOutcomeCounts::default() };
         assert_eq!(
-            sentence(&one, failed).unwrap(),
+            agreement_sentence(&one, failed).unwrap(),
             "0 of 1 printed numbers agree, 1 differs; ours / print 0.50; z -3.25; 0 of 1 claims hold, 1 fails"
         );
-        assert_eq!(sentence(&[], ClaimOutcomeCounts::default()), None);
+        assert_eq!(agreement_sentence(&[], ClaimOutcomeCounts::default()), None);
     }
 
     /// The sentence says how many of the numbers that agree are zeros, which have no ratio.
@@ -470,7 +472,7 @@ mod closing_tests {
     fn zeros_are_named() {
         let zeros = [NumberVerdict::Agrees, NumberVerdict::Agrees, NumberVerdict::Differs]
             .map(|one| beside(one, 0.0, 1e-30, None));
-        let said = sentence(&zeros, ClaimOutcomeCounts::default()).unwrap();
+        let said = agreement_sentence(&zeros, ClaimOutcomeCounts::default()).unwrap();
         assert_eq!(said, "2 of 3 printed numbers agree (2 of them zeros), 1 differs");
     }
 }
@@ -509,7 +511,7 @@ mod reason_tests {
     #[test]
     fn the_tail_is_that_of_the_binomial() {
         for (count, least, expected) in [(20, 1, 0.641_514), (20, 2, 0.264_161), (5, 0, 1.0)] {
-            assert!((binomial_tail(count, least) - expected).abs() < 1e-6, "{count} {least}");
+            assert!((binomial_tail_at_5_percent(count, least) - expected).abs() < 1e-6, "{count} {least}");
         }
     }
 }

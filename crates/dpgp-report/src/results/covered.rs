@@ -46,8 +46,8 @@ impl PaperCoverageSummary {
             let chosen_by = examined.experiment.counterparts.iter();
             covered.chosen_by += chosen_by.filter(|one| one.owner == ValueOwner::Paper && one.fitted.is_some()).count();
             let Some(committed) = &examined.committed else { continue };
-            covered.entered.add(committed.counts(ValueOwner::Paper));
-            covered.entered.add(committed.spread_counts());
+            covered.entered.add(committed.verdict_counts(ValueOwner::Paper));
+            covered.entered.add(committed.spread_verdict_counts());
             covered.claims.add(ClaimOutcomeCounts::count(&committed.claims, ClaimOwner::Paper));
             let values = committed.rows.iter().map(|row| committed.field(row, "p_value").parse::<f64>());
             let before = covered.p_values.len();
@@ -63,14 +63,14 @@ impl PaperCoverageSummary {
     }
 
     /// The share of random numbers that lie outside the central 95 %.
-    pub fn share_outside(&self) -> Option<f64> {
+    pub fn share_outside_central_95(&self) -> Option<f64> {
         let outside = self.p_values.iter().filter(|p| **p <= 0.05).count();
         (!self.p_values.is_empty()).then(|| outside as f64 / self.p_values.len() as f64)
     }
 
     /// A sentence on the share of the disagreement that may be chance.
     pub fn chance_sentence(&self) -> Option<String> {
-        let share = self.share_outside()?;
+        let share = self.share_outside_central_95()?;
         let (experiment, most) = &self.most;
         let outside = format!(
             "{}: {} printed numbers correspond to our results that vary between replicates, on the paper's data \
@@ -145,7 +145,10 @@ mod tests {
     fn the_share_outside_is_that_below_a_twentieth() {
         let even = (0..20).map(|i| (f64::from(i) + 0.5) / 20.0).collect();
         let covered = PaperCoverageSummary { p_values: even, ..PaperCoverageSummary::default() };
-        assert_eq!((covered.share_outside(), PaperCoverageSummary::default().share_outside()), (Some(0.05), None));
+        assert_eq!(
+            (covered.share_outside_central_95(), PaperCoverageSummary::default().share_outside_central_95()),
+            (Some(0.05), None)
+        );
     }
 
     fn chance_of(p_values: Vec<f64>) -> Option<String> {

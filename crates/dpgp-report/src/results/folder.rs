@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::checks::PublishError;
-use crate::figure::{figure_json, figure_svg};
+use crate::figure::{figure_frames_json, figure_svg};
 use crate::report::Report;
-use crate::table::{NOT_PRIVATE, claims_csv, compare_tables, table_csv, table_markdown};
+use crate::table::{NOT_PRIVATE, claims_csv, compare_tables, table_csv, table_page_markdown};
 use dpgp_fs::{ReadAccess, read_unlinked_text, refuse_links, write_atomically_for};
 use dpgp_run::{Provenance, PublicDigest, find_commit};
 
@@ -48,12 +48,12 @@ pub fn ensure_no_links(vouched: &Path, folder: &Path) -> Result<(), PublishError
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
 pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<(), PublishError> {
-    let mut files = files(report, provenance, PreviousFiles::read(folder))?;
+    let mut files = render_result_files(report, provenance, PreviousFiles::read(folder))?;
     files.push(("timing.json", timing_json(provenance)));
     std::fs::create_dir_all(folder).map_err(|cause| PublishError::io(folder, cause))?;
     for optional in ["claims.csv", "figure.svg", "figure.json"] {
         if !files.iter().any(|(name, _)| *name == optional) {
-            remove_stale(&folder.join(optional))?;
+            remove_file_if_present(&folder.join(optional))?;
         }
     }
     let readers = if provenance.own_rows { ReadAccess::Holder } else { ReadAccess::All };
@@ -69,27 +69,27 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
 }
 
 /// The names and texts of a result folder that every run of the experiment gives.
-fn files(
+fn render_result_files(
     report: &Report<'_>,
     provenance: &Provenance,
     before: Option<PreviousFiles>,
 ) -> Result<Vec<(&'static str, String)>, PublishError> {
     let table = table_csv(report)?;
     let manifest_before = before.filter(|before| before.table == table).map(|before| before.manifest);
-    let mut files = vec![("table.csv", table), ("table.md", table_markdown(report, provenance))];
+    let mut files = vec![("table.csv", table), ("table.md", table_page_markdown(report, provenance))];
     if !report.claims.is_empty() {
         files.push(("claims.csv", claims_csv(&report.claims)?));
     }
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }
-    files.extend(figure_json(report).map(|shown| ("figure.json", shown)));
+    files.extend(figure_frames_json(report).map(|shown| ("figure.json", shown)));
     files.push(("manifest.json", manifest_json(report, provenance, manifest_before.as_deref())));
     Ok(files)
 }
 
 /// Removes files of an earlier spec that the present one does not have.
-fn remove_stale(path: &Path) -> Result<(), PublishError> {
+fn remove_file_if_present(path: &Path) -> Result<(), PublishError> {
     match std::fs::remove_file(path) {
         Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(PublishError::io(path, cause)),
         _ => Ok(()),
@@ -115,7 +115,7 @@ fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&s
         "replicates": experiment.meta.replicates,
         "cells": experiment.cells.len(),
         "data": files,
-        "largest_jitter": report.jitter(),
+        "largest_jitter": report.largest_jitter(),
         "host": { "system": std::env::consts::OS, "architecture": std::env::consts::ARCH },
     });
     if !experiment.changes.is_empty() {
@@ -131,7 +131,7 @@ fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&s
         manifest["failed_cells"] = json!(report.failure_sentences().collect::<Vec<String>>());
     }
     match before {
-        Some(before) if has_same_origin(before, &manifest) => before.to_owned(),
+        Some(before) if is_same_committed_computation(before, &manifest) => before.to_owned(),
         _ => format!("{manifest:#}\n"),
     }
 }
@@ -154,7 +154,7 @@ fn data_file_json(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
 }
 
 /// Whether two manifests of one table are of the same computation, and the first names a commit.
-fn has_same_origin(before: &str, now: &Value) -> bool {
+fn is_same_committed_computation(before: &str, now: &Value) -> bool {
     let Ok(before) = serde_json::from_str::<Value>(before) else { return false };
     // Results of a tree with changes of its own get the name of a commit as soon as there is one.
     if before["program"]["commit"].as_str().is_some_and(|commit| commit.ends_with("-dirty")) {
@@ -185,7 +185,7 @@ const SHOWN: f64 = 1e-6;
 ///
 /// # Errors
 /// [`PublishError`] if the fresh texts cannot be made.
-pub fn find_stale_results(
+pub fn list_result_differences(
     folder: &Path,
     report: &Report<'_>,
     provenance: &Provenance,
@@ -196,7 +196,7 @@ pub fn find_stale_results(
         return Ok(vec![format!("{place}: no committed results here; run this in the project, or use --results")]);
     }
     let (mut findings, secondary) = (Vec::new(), report.experiment.secondary_metrics());
-    let mut files = files(report, provenance, None)?;
+    let mut files = render_result_files(report, provenance, None)?;
     // The manifest often has the reason for all other differences.
     files.sort_by_key(|(name, _)| *name != "manifest.json");
     for (name, fresh) in files {
@@ -235,7 +235,7 @@ fn manifest_differences(committed: &str, fresh: &str) -> Vec<String> {
     let mut findings = Vec::new();
     for key in differing_keys(&committed, &fresh) {
         if key == "data" {
-            findings.extend(changed_files(&committed[&key], &fresh[&key]));
+            findings.extend(describe_changed_files(&committed[&key], &fresh[&key]));
             continue;
         }
         let was = committed.get(&key).map_or("missing".to_owned(), Value::to_string);
@@ -245,7 +245,7 @@ fn manifest_differences(committed: &str, fresh: &str) -> Vec<String> {
 }
 
 /// Names the files that have other contents, or that only one of two lists has.
-fn changed_files(committed: &Value, fresh: &Value) -> Vec<String> {
+fn describe_changed_files(committed: &Value, fresh: &Value) -> Vec<String> {
     let digests = |list: &Value| -> BTreeMap<String, Value> {
         let files = list.as_array().into_iter().flatten();
         files.filter_map(|one| Some((one["file"].as_str()?.to_owned(), one["sha256"].clone()))).collect()
@@ -267,17 +267,17 @@ fn first_difference(committed: &str, fresh: &str, tolerance: f64) -> Option<Stri
         return Some("has a different number of lines; run the experiment again".to_owned());
     }
     let pairs = committed.lines().zip(fresh.lines()).enumerate();
-    let (line, (was, is)) = pairs.into_iter().find(|(_, (a, b))| !same(a, b, tolerance))?;
-    let start = common_start(was, is);
+    let (line, (was, is)) = pairs.into_iter().find(|(_, (a, b))| !are_lines_close(a, b, tolerance))?;
+    let start = common_prefix_length(was, is);
     Some(format!("line {} was {:?}, is now {:?}", line + 1, excerpt(was, start), excerpt(is, start)))
 }
 
-fn same(a: &str, b: &str, tolerance: f64) -> bool {
+fn are_lines_close(a: &str, b: &str, tolerance: f64) -> bool {
     if a == b {
         return true;
     }
     let [a, b]: [Vec<&str>; 2] = [a, b].map(|line| line.split(is_separator).collect());
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b, tolerance))
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| are_tokens_close(a, b, tolerance))
 }
 
 /// Whether a character stands between words and numbers.
@@ -285,7 +285,7 @@ fn is_separator(c: char) -> bool {
     c.is_whitespace() || "\"|,()<>=[]{}:".contains(c)
 }
 
-fn close(a: &str, b: &str, tolerance: f64) -> bool {
+fn are_tokens_close(a: &str, b: &str, tolerance: f64) -> bool {
     match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(x), Ok(y)) => (x - y).abs() <= NOISE.max(tolerance * x.abs().max(y.abs())),
         _ => a == b,
@@ -293,7 +293,7 @@ fn close(a: &str, b: &str, tolerance: f64) -> bool {
 }
 
 /// The number of characters that two lines begin with alike.
-fn common_start(a: &str, b: &str) -> usize {
+fn common_prefix_length(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
@@ -389,9 +389,13 @@ mod freshness_tests {
         for (one, other, expected) in
             [("100", "100.09", true), ("100", "100.2", false), ("0.01", "0.0100099", true), ("0.01", "0.01002", false)]
         {
-            assert_eq!(close(one, other, 1e-3), expected, "{one} {other}");
-            assert_eq!(close(other, one, 1e-3), expected, "{other} {one}");
+            assert_eq!(are_tokens_close(one, other, 1e-3), expected, "{one} {other}");
+            assert_eq!(are_tokens_close(other, one, 1e-3), expected, "{other} {one}");
         }
-        assert!(close("1e-9", "-1e-9", 1e-3) && close("a", "a", 0.0) && !close("a", "1", 1.0));
+        assert!(
+            are_tokens_close("1e-9", "-1e-9", 1e-3)
+                && are_tokens_close("a", "a", 0.0)
+                && !are_tokens_close("a", "1", 1.0)
+        );
     }
 }

@@ -38,7 +38,7 @@ impl RunTableWithChanges {
 ///
 /// # Errors
 /// [`PublishError::NotATable`] if a table cannot be read.
-pub fn tidy_csv(folder: &Path) -> Result<String, PublishError> {
+pub fn tidy_runs_csv(folder: &Path) -> Result<String, PublishError> {
     let mut runs = Vec::from_iter(RunTableWithChanges::read(folder, "")?);
     let mut changed: Vec<PathBuf> =
         std::fs::read_dir(folder.join("changed")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();

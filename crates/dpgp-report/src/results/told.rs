@@ -47,7 +47,7 @@ pub struct NumberLocation {
 
 /// The experiments of a paper, to look up what a row names.
 #[derive(Debug, Clone, Copy)]
-pub struct PaperLookup<'a> {
+pub struct PaperExperimentLookup<'a> {
     examined: &'a [ExperimentResults<'a>],
 }
 
@@ -95,14 +95,14 @@ impl PrintedNumber<'_> {
     }
 }
 
-impl<'a> PaperLookup<'a> {
+impl<'a> PaperExperimentLookup<'a> {
     /// Takes the experiments of a paper.
     pub fn new(examined: &'a [ExperimentResults<'a>]) -> Self {
         Self { examined }
     }
 
     /// Builds the row of a table, figure or statement, with its verdict.
-    pub fn row(&self, row: &PaperPageRow) -> FindingRow {
+    pub fn build_finding_row(&self, row: &PaperPageRow) -> FindingRow {
         let numbers: Vec<PrintedNumber<'a>> =
             row.numbers.iter().flat_map(|chosen| self.printed_numbers(row, chosen)).collect();
         let claims = self.claims(row);
@@ -163,12 +163,12 @@ impl<'a> PaperLookup<'a> {
     fn fill_in_placeholders(&self, row: &PaperPageRow, text: &str) -> String {
         let named = row.values.iter();
         named.fold(text.to_owned(), |text, (name, chosen)| {
-            let number = self.value(row, chosen).unwrap_or_else(|| "?".to_owned());
+            let number = self.format_selected_value(row, chosen).unwrap_or_else(|| "?".to_owned());
             text.replace(&format!("{{{name}}}"), &number)
         })
     }
 
-    fn value(&self, row: &PaperPageRow, chosen: &OwnValueSelector) -> Option<String> {
+    fn format_selected_value(&self, row: &PaperPageRow, chosen: &OwnValueSelector) -> Option<String> {
         let examined = self.find_experiment(chosen.experiment.as_deref().or(row.experiment.as_deref()))?;
         let committed = examined.committed.as_ref()?;
         let axes = &examined.experiment.axes;

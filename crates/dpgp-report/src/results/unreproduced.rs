@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::checks::PublishError;
 use super::committed::{CommittedResults, ExperimentResults, ResultsSource};
 use super::counts::PaperVerdictCounts;
-use super::told::{FindingRow, PaperArtefact, PaperLookup};
+use super::told::{FindingRow, PaperArtefact, PaperExperimentLookup};
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, escape_markdown, format_four_digits};
 use dpgp_spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS, PaperCoverage, PaperPage};
 use dpgp_task::Experiment;
@@ -102,7 +102,7 @@ fn describe_unconfirmed_claim(claim: &ClaimOutcome) -> Option<String> {
         ClaimOutcomeKind::Fails => "fails",
         ClaimOutcomeKind::Undecided => "is undecided",
     };
-    Some(format!("{}: “{}” {outcome}{}: {}.", claim.place, claim.quote, claim.numbers_text(), claim.text))
+    Some(format!("{}: “{}” {outcome}{}: {}.", claim.place, claim.quote, claim.decisive_pair_text(), claim.text))
 }
 
 /// The labels and the metric of a row.
@@ -173,8 +173,8 @@ pub struct PaperFindings {
 impl PaperFindings {
     /// Collects the findings about a paper from the results of its experiments.
     pub fn new(page: &PaperPage, coverage: &[PaperCoverage], examined: &[ExperimentResults<'_>]) -> Self {
-        let told = PaperLookup::new(examined);
-        let rows: Vec<FindingRow> = page.rows.iter().map(|row| told.row(row)).collect();
+        let told = PaperExperimentLookup::new(examined);
+        let rows: Vec<FindingRow> = page.rows.iter().map(|row| told.build_finding_row(row)).collect();
         let coverage = coverage.iter().find(|one| one.paper == page.paper);
         Self {
             key: page.paper.clone(),

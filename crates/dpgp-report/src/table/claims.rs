@@ -61,7 +61,7 @@ pub struct ClaimOutcome {
 
 impl ClaimOutcome {
     /// Where the decisive pair is, its numbers and their standard error, as in ` at epsilon = 1 (ours: 0.3 against 0.2, standard error 0.01)`.
-    pub fn numbers_text(&self) -> String {
+    pub fn decisive_pair_text(&self) -> String {
         let error = self.error.filter(|error| *error > 0.0);
         let error = error.map(|error| format!(", standard error {}", format_four_digits(error))).unwrap_or_default();
         let numbers = match (self.left, self.right) {
@@ -106,7 +106,7 @@ impl<'a> ClaimSide<'a> {
 
 /// Checks a claim: every quantity on the left against every one on the right that agrees with it on the claim's axes. The worst pair decides,
 /// or how many pairs are as stated; a claim about no pair fails. A statement of a paper is not decided by other data than its own.
-pub fn check(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
+pub fn check_claim(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
     let pairs = pair_sides(claim, rows);
     let compared: Vec<ComparedPair> = pairs.iter().map(|(pair, _)| *pair).collect();
     let (outcome, shown, at) = match claim.share {
@@ -160,7 +160,7 @@ fn pair_sides<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(ComparedPa
         }
         ClaimRightSide::Uniform(pick) => {
             pairs.extend(left.iter().filter_map(|one| {
-                let other = uniform_pick_rms(pick, one.one.labels, rows)?;
+                let other = uniform_baseline_rms(pick, one.one.labels, rows)?;
                 Some((ComparedPair::compare(&one.quantity, &other), one.one))
             }));
         }
@@ -204,7 +204,7 @@ fn subtract_rows<'a>(
 }
 
 /// The root mean square of the members of a family that a selection allows in a cell: in each replicate of those that it allows there.
-fn uniform_pick_rms(pick: &UniformBaseline, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<ClaimQuantity> {
+fn uniform_baseline_rms(pick: &UniformBaseline, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<ClaimQuantity> {
     let own = |family: &str, name: &str| {
         let metric = format!("{family}/{name}");
         rows.iter().find(|one| one.labels == labels && one.row.metric == metric).map(|one| one.row)
@@ -323,7 +323,7 @@ mod tests {
     fn found(experiment: &Experiment, rows: &[MetricSummary]) -> ClaimOutcome {
         let labelled: Vec<ClaimRow<'_>> =
             rows.iter().map(|row| ClaimRow::new(experiment.cells[row.cell].labels(), row, None)).collect();
-        check(&experiment.claims[0], &labelled, false)
+        check_claim(&experiment.claims[0], &labelled, false)
     }
 
     /// The outcome of a claim about the methods a, b, c and d, with these values.
@@ -390,7 +390,7 @@ mod tests {
                 agree: Vec::new(),
                 open: Vec::new(),
             };
-            assert_eq!(check(&claim, &labelled, false).outcome, expected, "{metric}");
+            assert_eq!(check_claim(&claim, &labelled, false).outcome, expected, "{metric}");
         }
     }
 
@@ -427,7 +427,7 @@ mod tests {
                 row: &rows[cell],
                 printed: Some([print[cell], 0.1]),
             });
-            assert_eq!(check(&experiment.claims[0], &labelled, false).outcome, expected, "{ours:?}");
+            assert_eq!(check_claim(&experiment.claims[0], &labelled, false).outcome, expected, "{ours:?}");
         }
         let unprinted = [0, 1].map(|cell| fabricated::row(cell, "rmse", 1.0, None));
         assert_eq!(found(&experiment, &unprinted).left, None, "no pair without what is printed");
@@ -466,9 +466,9 @@ mod tests {
         ];
         let rows = metrics.map(|(metric, value)| fabricated::row(0, metric, value, None));
         let labelled = rows.each_ref().map(|row| ClaimRow::new(experiment.cells[0].labels(), row, None));
-        let outcome = check(&claim, &labelled, false);
+        let outcome = check_claim(&claim, &labelled, false);
         assert_eq!((outcome.outcome, outcome.left, outcome.right), (ClaimOutcomeKind::Holds, Some(3.0), Some(4.0)));
         let stand_in = Claim { from: ClaimOwner::Paper, ..claim };
-        assert_eq!(check(&stand_in, &labelled, true).outcome, ClaimOutcomeKind::StandIn);
+        assert_eq!(check_claim(&stand_in, &labelled, true).outcome, ClaimOutcomeKind::StandIn);
     }
 }

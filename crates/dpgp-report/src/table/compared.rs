@@ -256,8 +256,8 @@ impl RowPair {
     pub fn differences(&self, tolerance: f64) -> Vec<TableDifference> {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => compare_rows(&self.key, before, after, tolerance),
-            (Some(_), None) => vec![row_difference(&self.key, "there", "gone")],
-            (None, _) => vec![row_difference(&self.key, "missing", "new")],
+            (Some(_), None) => vec![whole_row_difference(&self.key, "there", "gone")],
+            (None, _) => vec![whole_row_difference(&self.key, "missing", "new")],
         }
     }
 }
@@ -306,7 +306,7 @@ fn rows(text: &str) -> Result<BTreeMap<RowKey, RowFields>, csv::Error> {
     Ok(rows)
 }
 
-fn row_difference(key: &RowKey, committed: &str, fresh: &str) -> TableDifference {
+fn whole_row_difference(key: &RowKey, committed: &str, fresh: &str) -> TableDifference {
     let (row, metric) = (key.name(), key.metric.clone());
     TableDifference { row, metric, column: None, committed: committed.to_owned(), fresh: fresh.to_owned() }
 }
@@ -316,7 +316,7 @@ fn compare_rows(key: &RowKey, committed: &RowFields, fresh: &RowFields, toleranc
     let mut differences = Vec::new();
     for column in names {
         let [before, after] = [committed, fresh].map(|row| row.get(column).cloned().unwrap_or_default());
-        if !same(column, &before, &after, tolerance) {
+        if !are_fields_close(column, &before, &after, tolerance) {
             let column = Some(column.clone());
             let (row, metric) = (key.name(), key.metric.clone());
             differences.push(TableDifference { row, metric, column, committed: before, fresh: after });
@@ -332,7 +332,7 @@ fn compare_rows(key: &RowKey, committed: &RowFields, fresh: &RowFields, toleranc
     differences
 }
 
-fn same(column: &str, before: &str, after: &str, tolerance: f64) -> bool {
+fn are_fields_close(column: &str, before: &str, after: &str, tolerance: f64) -> bool {
     match (before.parse::<f64>(), after.parse::<f64>()) {
         (Ok(a), Ok(b)) if column == "gap" => (a - b).abs() <= 1e-8,
         (Ok(a), Ok(b)) => a == b || (a - b).abs() <= tolerance * a.abs().max(b.abs()),
@@ -521,8 +521,8 @@ mod compare_tests {
         for (one, other, expected) in
             [("100", "100.09", true), ("100", "100.2", false), ("1e-9", "1.0009e-9", true), ("1e-9", "1.002e-9", false)]
         {
-            assert_eq!(same("value", one, other, 1e-3), expected, "{one} {other}");
+            assert_eq!(are_fields_close("value", one, other, 1e-3), expected, "{one} {other}");
         }
-        assert!(same("gap", "1e-9", "9e-9", 0.0) && !same("gap", "1e-9", "2e-8", 1.0));
+        assert!(are_fields_close("gap", "1e-9", "9e-9", 0.0) && !are_fields_close("gap", "1e-9", "2e-8", 1.0));
     }
 }

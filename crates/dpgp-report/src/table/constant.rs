@@ -100,13 +100,13 @@ pub(super) fn undefined_metric_sentences(report: &Report<'_>, most: usize) -> Ve
         }
     }
     let said = groups.into_iter().map(|(metric, reason, rows)| {
-        format!("{UNDEFINED}: {metric} is undefined{}: {reason}.", cells(report, &rows, most))
+        format!("{UNDEFINED}: {metric} is undefined{}: {reason}.", list_cells_in_brackets(report, &rows, most))
     });
     said.collect()
 }
 
 /// The first cells in brackets; a table of one cell names it by nothing.
-fn cells(report: &Report<'_>, rows: &[&ReportRow], most: usize) -> String {
+fn list_cells_in_brackets(report: &Report<'_>, rows: &[&ReportRow], most: usize) -> String {
     let named = rows.iter().take(most).map(|row| report.labels(row).collect::<Vec<_>>().join(", "));
     let named = named.collect::<Vec<_>>().join("; ");
     let more = rows.len().saturating_sub(most);
@@ -122,7 +122,7 @@ pub(super) struct SpreadDescription {
 }
 
 /// The legend of all spreads of a table; empty where there is none.
-pub(super) fn legend(spreads: &[SpreadDescription]) -> String {
+pub(super) fn spread_kinds_legend(spreads: &[SpreadDescription]) -> String {
     let kinds = [SpreadKind::SdFolds, SpreadKind::SdReplicates, SpreadKind::StandardError];
     let meanings: Vec<String> = kinds.into_iter().filter_map(|kind| spread_meaning(kind, spreads)).collect();
     if meanings.is_empty() { String::new() } else { format!("±: one {}", meanings.join(", or one ")) }
@@ -232,11 +232,14 @@ mod spreads_tests {
     #[test]
     fn each_kind_is_said_once() {
         let folds = [spread(SpreadKind::SdFolds, 5), spread(SpreadKind::SdFolds, 5)];
-        assert_eq!(legend(&folds), "±: one standard deviation over 5 folds");
+        assert_eq!(spread_kinds_legend(&folds), "±: one standard deviation over 5 folds");
         let several = [spread(SpreadKind::SdReplicates, 3), spread(SpreadKind::SdReplicates, 4)];
-        assert_eq!(legend(&several), "±: one standard deviation over replicates");
+        assert_eq!(spread_kinds_legend(&several), "±: one standard deviation over replicates");
         let both = [spread(SpreadKind::StandardError, 7), spread(SpreadKind::SdFolds, 2)];
-        assert_eq!(legend(&both), "±: one standard deviation over 2 folds, or one standard error of the mean");
-        assert_eq!(legend(&[]), "");
+        assert_eq!(
+            spread_kinds_legend(&both),
+            "±: one standard deviation over 2 folds, or one standard error of the mean"
+        );
+        assert_eq!(spread_kinds_legend(&[]), "");
     }
 }

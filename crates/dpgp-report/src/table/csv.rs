@@ -6,7 +6,7 @@ use super::markdown::GuaranteeNotes;
 use super::terminal::{HEADINGS, cells};
 use super::verdict::{NumberVerdict, ReferenceComparison};
 use crate::report::{Report, ReportRow};
-use dpgp_data::csv_cell;
+use dpgp_data::escape_csv_formula;
 use dpgp_number::text::format_exact;
 use dpgp_spec::FIXED_COLUMNS;
 use dpgp_task::Cell;
@@ -21,12 +21,12 @@ const BEFORE_AXES: usize = 2;
 pub fn table_csv(report: &Report<'_>) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     let axes = report.axis_columns(&FIXED_COLUMNS);
-    let names = axes.iter().map(|(_, name)| csv_cell(name).into_owned());
+    let names = axes.iter().map(|(_, name)| escape_csv_formula(name).into_owned());
     let (before, after) = FIXED_COLUMNS.split_at(BEFORE_AXES);
     writer.write_record(to_owned_names(before).chain(names).chain(to_owned_names(after)))?;
     for row in &report.rows {
-        let labels = axes.iter().map(|(axis, _)| csv_cell(&row.labels[*axis]).into_owned());
-        let identity = [csv_cell(&report.experiment.name).into_owned(), row.cell_id.clone()];
+        let labels = axes.iter().map(|(axis, _)| escape_csv_formula(&row.labels[*axis]).into_owned());
+        let identity = [escape_csv_formula(&report.experiment.name).into_owned(), row.cell_id.clone()];
         writer.write_record(identity.into_iter().chain(labels).chain(values(row)))?;
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
@@ -44,15 +44,15 @@ fn values(row: &ReportRow) -> [String; 24] {
     let interval = row.reference_comparisons().next().and_then(|judged| judged.predictive.as_ref());
     let p_value = published.and_then(ReferenceComparison::p_value);
     [
-        csv_cell(&row.row.metric).into_owned(),
+        escape_csv_formula(&row.row.metric).into_owned(),
         format_optional(row.row.undefined.is_none().then_some(row.row.value)),
         format_optional(row.row.spread),
         row.row.spread_kind.name().to_owned(),
         row.row.repeats.to_string(),
-        format_optional(value(published)),
-        format_optional(spread(published)),
+        format_optional(counterpart_value(published)),
+        format_optional(counterpart_spread(published)),
         verdict(published),
-        csv_cell(&certificate.to_string()).into_owned(),
+        escape_csv_formula(&certificate.to_string()).into_owned(),
         format_exact(certificate.epsilon()),
         format_optional(certificate.delta()),
         format_optional(certificate.delta_exact),
@@ -61,21 +61,21 @@ fn values(row: &ReportRow) -> [String; 24] {
         format_optional(interval.map(|interval| interval.high)),
         format_optional(p_value),
         published.map_or(NumberVerdict::None, |judged| judged.spread_verdict).name().to_owned(),
-        format_optional(value(authors)),
+        format_optional(counterpart_value(authors)),
         verdict(authors),
-        format_optional(value(reference)),
-        format_optional(spread(reference)),
+        format_optional(counterpart_value(reference)),
+        format_optional(counterpart_spread(reference)),
         verdict(reference),
         format_optional(published.and_then(|judged| judged.ratio(row.row.value))),
-        format_optional(published.and_then(ReferenceComparison::z)),
+        format_optional(published.and_then(ReferenceComparison::z_score_of_ours)),
     ]
 }
 
-fn value(judged: Option<&ReferenceComparison>) -> Option<f64> {
+fn counterpart_value(judged: Option<&ReferenceComparison>) -> Option<f64> {
     judged.map(|judged| judged.counterpart.value)
 }
 
-fn spread(judged: Option<&ReferenceComparison>) -> Option<f64> {
+fn counterpart_spread(judged: Option<&ReferenceComparison>) -> Option<f64> {
     judged.and_then(|judged| judged.counterpart.spread)
 }
 
@@ -104,7 +104,7 @@ pub fn claims_csv(claims: &[ClaimOutcome]) -> Result<String, csv::Error> {
 /// The texts as cells of CSV.
 fn escape_claim_texts(claim: &ClaimOutcome) -> ClaimOutcome {
     let [place, quote, text, at] =
-        [&claim.place, &claim.quote, &claim.text, &claim.at].map(|text| csv_cell(text).into_owned());
+        [&claim.place, &claim.quote, &claim.text, &claim.at].map(|text| escape_csv_formula(text).into_owned());
     ClaimOutcome { place, quote, text, at, ..claim.clone() }
 }
 
@@ -146,7 +146,7 @@ impl TableLines {
 
     fn add(&mut self, row: &ReportRow, axes: &[(usize, &str)]) {
         let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
-        let guarantee = self.notes.reference(&row.row.certificate.to_string());
+        let guarantee = self.notes.footnote_reference(&row.row.certificate.to_string());
         self.rows.push(labels.chain(cells(row)).chain([guarantee]).collect());
     }
 

@@ -5,7 +5,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::claims::{ClaimOutcome, ClaimOutcomeKind};
-use super::terminal::{spread_legend, text_width};
+use super::terminal::{available_text_width, spread_legend};
 use super::verdict::NumberVerdict;
 use crate::grade::{GradedNumber, TableGrade};
 use crate::report::{Report, ReportRow, label_with_axis};
@@ -23,7 +23,7 @@ const ACROSS: usize = 8;
 const FOLLOWING: [&str; 3] = ["-replicates", "-low", "-high"];
 
 /// The screen of a run, for the width of the terminal, at most 100 columns. Notes about files and time close it.
-pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
+pub fn run_summary_screen(report: &Report<'_>, notes: &[String]) -> String {
     let guarantees = report.rows.iter().map(|row| &row.row.certificate);
     let guarantees = guarantees.filter(|certificate| certificate.guarantee.is_some());
     let guarantees: Vec<String> = guarantees.map(ToString::to_string).collect();
@@ -34,11 +34,11 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
     let judged: Vec<ComparedNumber> =
         report.rows.iter().map(ComparedNumber::from_row).filter(|item| item.printed.is_some()).collect();
     let lines = [
-        failures(report),
+        failures_line(report),
         agreement_line(&judged, "ours").map(|line| line + &quick_note(report.experiment)),
         claims_line(&report.claims),
         guarantee_line(&distinct(guarantees.into_iter())),
-        exceptions_line(&exceptions),
+        guarantee_exceptions_line(&exceptions),
     ];
     let table = TerminalTable {
         experiment: report.experiment,
@@ -49,9 +49,10 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
     let mut lines: Vec<String> = lines.into_iter().flatten().collect();
     let differs = judged.iter().any(|item| item.verdict == NumberVerdict::Differs);
     let mut text = assemble_screen(&table, lines.clone(), notes);
-    for further in [known_reasons_line(report.experiment).filter(|_| differs), chosen_settings_line(report.experiment)]
-        .into_iter()
-        .flatten()
+    for further in
+        [difference_reasons_line(report.experiment).filter(|_| differs), chosen_settings_line(report.experiment)]
+            .into_iter()
+            .flatten()
     {
         lines.push(further);
         let longer = assemble_screen(&table, lines.clone(), notes);
@@ -64,7 +65,7 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
 }
 
 /// The screen of a graded table, with the same parts. Notes about its rows close it.
-pub fn first_screen_graded(experiment: &Experiment, graded: &TableGrade, notes: &[String]) -> String {
+pub fn graded_summary_screen(experiment: &Experiment, graded: &TableGrade, notes: &[String]) -> String {
     let items: Vec<ComparedNumber> = graded.numbers.iter().map(ComparedNumber::from_graded).collect();
     let lines = [agreement_line(&items, "theirs"), claims_line(&graded.claims)];
     let table = TerminalTable { experiment, items: &items, whose: "theirs", spread: None };
@@ -72,7 +73,7 @@ pub fn first_screen_graded(experiment: &Experiment, graded: &TableGrade, notes: 
 }
 
 fn assemble_screen(table: &TerminalTable<'_>, lines: Vec<String>, notes: &[String]) -> String {
-    let width = text_width().unwrap_or(80).min(100);
+    let width = available_text_width().unwrap_or(80).min(100);
     let experiment = table.experiment;
     let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
     let shown = table.text(width);
@@ -142,7 +143,7 @@ impl ComparedNumber {
     }
 
     /// The printed number, and whether the other differs by more than chance.
-    fn print_with_mark(&self) -> String {
+    fn printed_number_with_mark(&self) -> String {
         let Some(printed) = &self.printed else { return String::new() };
         let decimals = decimals(printed);
         let text = |x: f64| format!("{x:.decimals$}");
@@ -210,12 +211,12 @@ impl TerminalTable<'_> {
         let marks = || Some(grid.lines(NumberDetail::Marks)).filter(|lines| across.is_some() && fits(lines, width));
         let long =
             || TerminalLayout { table: self, names: &names, down: &varying, across: None }.lines(NumberDetail::Spreads);
-        truncate_lines(fitting.or_else(marks).unwrap_or_else(long), width)
+        render_truncated_table(fitting.or_else(marks).unwrap_or_else(long), width)
     }
 }
 
 fn fits(lines: &[Vec<String>], width: usize) -> bool {
-    widths(lines).iter().sum::<usize>() + 2 * widths(lines).len() <= width
+    column_widths(lines).iter().sum::<usize>() + 2 * column_widths(lines).len() <= width
 }
 
 /// How much of a number is shown.
@@ -269,7 +270,7 @@ impl TerminalLayout<'_> {
         }
         for left in lefts {
             let found: Vec<Option<&ComparedNumber>> = tops.iter().map(|top| self.find_number(&left, top)).collect();
-            let labels: Vec<String> = left.iter().map(|label| privacy_label(label)).collect();
+            let labels: Vec<String> = left.iter().map(|label| label_infinity_as_none(label)).collect();
             let ours = |item: &Option<&ComparedNumber>| item.map_or(String::new(), |item| item.format_number(form));
             if prints {
                 let mut line = labels.clone();
@@ -278,7 +279,9 @@ impl TerminalLayout<'_> {
                 lines.push(line);
                 let mut line = vec![String::new(); labels.len()];
                 line.push("paper".to_owned());
-                line.extend(found.iter().map(|item| item.map_or(String::new(), ComparedNumber::print_with_mark)));
+                line.extend(
+                    found.iter().map(|item| item.map_or(String::new(), ComparedNumber::printed_number_with_mark)),
+                );
                 lines.push(line);
             } else {
                 let mut line = labels;
@@ -288,7 +291,9 @@ impl TerminalLayout<'_> {
                 };
                 line.extend(found.iter().map(marked));
                 if beside {
-                    line.extend(found.iter().map(|item| item.map_or(String::new(), ComparedNumber::print_with_mark)));
+                    line.extend(
+                        found.iter().map(|item| item.map_or(String::new(), ComparedNumber::printed_number_with_mark)),
+                    );
                 }
                 lines.push(line);
             }
@@ -311,10 +316,10 @@ impl TerminalLayout<'_> {
 
     fn column_heading(&self, label: &str, tops: &[&str]) -> String {
         if self.numeric_column_axis(tops).is_some() {
-            return privacy_label(label);
+            return label_infinity_as_none(label);
         }
         match self.across.and_then(|axis| self.table.experiment.axes.get(axis)) {
-            Some(axis) => label_with_axis(axis, &privacy_label(label)),
+            Some(axis) => label_with_axis(axis, &label_infinity_as_none(label)),
             None if label.is_empty() => self.table.whose.to_owned(),
             None => label.to_owned(),
         }
@@ -322,7 +327,7 @@ impl TerminalLayout<'_> {
 }
 
 /// An infinite epsilon is none.
-fn privacy_label(label: &str) -> String {
+fn label_infinity_as_none(label: &str) -> String {
     if label == "inf" { "none".to_owned() } else { label.to_owned() }
 }
 
@@ -331,8 +336,8 @@ fn decimals(printed: &ReferenceValue) -> usize {
 }
 
 /// The lines of a table, no wider than the terminal, and those that are left out counted.
-fn truncate_lines(lines: Vec<Vec<String>>, width: usize) -> String {
-    let widths = widths(&lines);
+fn render_truncated_table(lines: Vec<Vec<String>>, width: usize) -> String {
+    let widths = column_widths(&lines);
     let total = lines.len();
     let mut text = String::new();
     let (most, left) = if total > BODY + 1 { (BODY, total - BODY) } else { (total, 0) };
@@ -347,7 +352,7 @@ fn truncate_lines(lines: Vec<Vec<String>>, width: usize) -> String {
     text
 }
 
-fn widths(lines: &[Vec<String>]) -> Vec<usize> {
+fn column_widths(lines: &[Vec<String>]) -> Vec<usize> {
     let columns = lines.iter().map(Vec::len).max().unwrap_or_default();
     (0..columns)
         .map(|i| lines.iter().filter_map(|line| line.get(i)).map(|cell| cell.width()).max().unwrap_or(0))
@@ -388,7 +393,7 @@ fn cut(line: &str, width: usize) -> String {
 }
 
 /// The cells that could not be computed.
-fn failures(report: &Report<'_>) -> Option<String> {
+fn failures_line(report: &Report<'_>) -> Option<String> {
     let first = report.failure_sentences().next()?;
     let n = report.failed.len();
     let noun = if n == 1 { "cell" } else { "cells" };
@@ -421,7 +426,7 @@ fn agreement_line(judged: &[ComparedNumber], whose: &str) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(said).collect();
     let all = judged.len();
     let noun = if all == 1 { "printed number" } else { "printed numbers" };
-    let far = if far.is_finite() { format!(", {whose} within {}", percent(far)) } else { String::new() };
+    let far = if far.is_finite() { format!(", {whose} within {}", percent_rounded_up(far)) } else { String::new() };
     Some(format!("{all} {noun}{far}: {}", parts.join(", ")))
 }
 
@@ -435,7 +440,7 @@ fn quick_note(experiment: &Experiment) -> String {
 }
 
 /// A share, rounded up.
-fn percent(share: f64) -> String {
+fn percent_rounded_up(share: f64) -> String {
     match 100.0 * share {
         percent if percent >= 10.0 => format!("{:.0} %", percent.ceil()),
         percent => format!("{:.1} %", (10.0 * percent).ceil() / 10.0),
@@ -504,7 +509,7 @@ fn shortened_claim(text: &str) -> String {
 }
 
 /// What is known of the reasons why numbers differ.
-fn known_reasons_line(experiment: &Experiment) -> Option<String> {
+fn difference_reasons_line(experiment: &Experiment) -> Option<String> {
     let known = experiment.deviations.iter().filter(|one| one.kind == DeviationKind::Difference);
     let known: Vec<&str> = known.map(|one| one.about.as_str()).collect();
     (!known.is_empty()).then(|| format!("explained in table.md: {}", known.join(", ")))
@@ -525,7 +530,7 @@ const OWN: &str = "beyond";
 const EXCEPT: &str = "; except: ";
 
 /// The exceptions of all guarantees.
-fn exceptions_line(all: &[Option<&str>]) -> Option<String> {
+fn guarantee_exceptions_line(all: &[Option<&str>]) -> Option<String> {
     let some = if all.iter().all(Option::is_some) { "" } else { ", for some rows" };
     let exceptions = distinct(all.iter().flatten().copied());
     (!exceptions.is_empty()).then(|| format!("except{some}: {}", exceptions.join("; ")))

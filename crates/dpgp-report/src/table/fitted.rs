@@ -3,10 +3,10 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 use unicode_width::UnicodeWidthStr;
 
-use super::terminal::{INDENT, WordWrapper, text_width};
+use super::terminal::{INDENT, WordWrapper, available_text_width};
 
 /// Headings and cells, and how they are drawn.
-pub(super) struct FittedTable<'a> {
+pub(super) struct WidthFittedTable<'a> {
     pub headings: &'a [String],
     /// As many cells as headings in each row.
     pub rows: &'a [Vec<String>],
@@ -21,18 +21,18 @@ pub(super) struct FittedTable<'a> {
 /// Blanks at the left and at the right of a cell.
 const PADDING: usize = 2;
 
-impl FittedTable<'_> {
+impl WidthFittedTable<'_> {
     /// The table, fitted to the available columns if they are limited.
     pub fn text(&self) -> String {
-        self.fit_to_width(text_width())
+        self.fit_to_width(available_text_width())
     }
 
     /// Within so many columns, with each spread in one piece with its `±` where that fits.
     fn fit_to_width(&self, width: Option<usize>) -> String {
         let rows: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(|cell| glue_spread(cell)).collect()).collect();
-        let whole = FittedTable { rows: &rows, ..*self };
-        let words: Vec<usize> = (0..self.headings.len()).map(|column| whole.longest_word(column)).collect();
+        let whole = WidthFittedTable { rows: &rows, ..*self };
+        let words: Vec<usize> = (0..self.headings.len()).map(|column| whole.longest_word_width(column)).collect();
         let all: Vec<usize> = (0..self.headings.len()).collect();
         let fits = width.is_none_or(|width| whole.least_width(&all, &words) <= width);
         if fits { whole.wrap_to_width(width) } else { self.wrap_to_width(width) }
@@ -41,8 +41,8 @@ impl FittedTable<'_> {
     /// Within so many columns: cells are wrapped between words; where that is too wide, spare columns are left out, which is said
     /// below; where even that is too wide, each row is a record of its own.
     fn wrap_to_width(&self, width: Option<usize>) -> String {
-        let words: Vec<usize> = (0..self.headings.len()).map(|column| self.longest_word(column)).collect();
-        let Some(width) = width else { return self.table(None, &words) };
+        let words: Vec<usize> = (0..self.headings.len()).map(|column| self.longest_word_width(column)).collect();
+        let Some(width) = width else { return self.render_table(None, &words) };
         let mut shown: Vec<usize> = (0..self.headings.len()).collect();
         let mut left_out = Vec::new();
         for name in self.spare {
@@ -58,7 +58,7 @@ impl FittedTable<'_> {
             return self.render_records(width);
         }
         if left_out.is_empty() {
-            return self.table(Some(width), &words);
+            return self.render_table(Some(width), &words);
         }
         let note = format!("(left out at this width: {})", left_out.join(", "));
         let mut said = WordWrapper::default();
@@ -77,11 +77,11 @@ impl FittedTable<'_> {
         let headings: Vec<String> = columns.iter().map(|column| self.headings[*column].clone()).collect();
         let rows = self.rows.iter().map(|row| columns.iter().map(|column| row[*column].clone()).collect());
         let rows: Vec<Vec<String>> = rows.collect();
-        let words: Vec<usize> = columns.iter().map(|column| self.longest_word(*column)).collect();
-        FittedTable { headings: &headings, rows: &rows, ..*self }.table(Some(width), &words)
+        let words: Vec<usize> = columns.iter().map(|column| self.longest_word_width(*column)).collect();
+        WidthFittedTable { headings: &headings, rows: &rows, ..*self }.render_table(Some(width), &words)
     }
 
-    fn table(&self, width: Option<usize>, words: &[usize]) -> String {
+    fn render_table(&self, width: Option<usize>, words: &[usize]) -> String {
         let mut table = Table::new();
         table.load_style(self.style).set_content_arrangement(ContentArrangement::Dynamic);
         if let Some(width) = width {
@@ -102,7 +102,7 @@ impl FittedTable<'_> {
         rows.collect::<Vec<String>>().join("\n")
     }
 
-    fn longest_word(&self, column: usize) -> usize {
+    fn longest_word_width(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column)).chain(self.headings.get(column));
         cells.flat_map(|cell| cell.split(' ')).map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
@@ -150,7 +150,7 @@ mod tests {
         ) {
             let headings = texts(&["name", "published", "verdict", "other numbers"]);
             for (style, bordered) in [(NOTHING, false), (UTF8_BORDERS_ONLY, true)] {
-                let fitted = FittedTable { headings: &headings, rows: &cells, style, bordered, spare: &[] };
+                let fitted = WidthFittedTable { headings: &headings, rows: &cells, style, bordered, spare: &[] };
                 let text = fitted.fit_to_width(Some(width));
                 let found = words(&text);
                 let all = cells.iter().flatten().flat_map(|cell| cell.split(' '));
@@ -171,12 +171,12 @@ mod tests {
     fn a_spread_stays_with_its_sign() {
         let headings = texts(&["method", "a long heading"]);
         let rows = [texts(&["constant", "241545 ± 13135"])];
-        let fitted = FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        let fitted = WidthFittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
         let text = fitted.fit_to_width(Some(20));
         assert!(text.contains(" 241545\n") && text.contains(" ± 13135\n") && !text.contains(GLUE), "{text}");
         // Where no line holds them together, neither is broken.
         let rows = [texts(&["constant", "2 ± 1234567890"])];
-        let fitted = FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        let fitted = WidthFittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
         assert!(fitted.fit_to_width(Some(22)).contains(" 2 ±\n"), "{}", fitted.fit_to_width(Some(22)));
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn a_narrow_terminal_shows_records() {
         let headings = texts(&["name", "claim"]);
         let rows = [texts(&["smith2021/table1", "sparse errs less than standard at epsilon"])];
-        let fitted = FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        let fitted = WidthFittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
         assert_eq!(
             fitted.fit_to_width(Some(24)),
             "name: smith2021/table1\nclaim: sparse errs less\n  than standard at\n  epsilon\n"
@@ -197,7 +197,7 @@ mod tests {
     fn a_spare_column_is_left_out_before_the_table_is() {
         let headings = texts(&["name", "data", "cells"]);
         let rows = [texts(&["smith2021/table1", "howell1-in-all", "12"])];
-        let fitted = FittedTable {
+        let fitted = WidthFittedTable {
             headings: &headings,
             rows: &rows,
             style: NOTHING,

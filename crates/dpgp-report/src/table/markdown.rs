@@ -17,7 +17,7 @@ pub const NOT_PRIVATE: &str = "These numbers are not private: errors are compute
     publish them. To publish results, use `dpgp predict` or `dpgp sum --release`.";
 
 /// The table, how many targets were clipped, the claims and the deviations as Markdown.
-pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
+pub fn table_page_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
     let meta = &report.experiment.meta;
     let mut text = format!("# {}: {}\n\n", escape_markdown(&report.experiment.name), escape_markdown(&meta.title));
     if provenance.own_rows {
@@ -32,7 +32,7 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
         text.push_str(&layout_markdown(report, layout));
         text.push_str("## All rows\n\n");
     }
-    table(&mut text, report);
+    write_table(&mut text, report);
     if let Some(worse) = worse_than_constant_sentence(report, usize::MAX) {
         let _ = writeln!(text, "\n{}", escape_markdown(&worse));
     }
@@ -40,21 +40,21 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
         .iter()
         .for_each(|said| text.push_str(&format!("\n{}\n", escape_markdown(said))));
     text.extend(jitter_sentence(report).map(|shows| format!("\n{}\n", escape_markdown(&shows))));
-    failures(&mut text, report);
+    write_failed_cells(&mut text, report);
     provenance
         .clipped
         .iter()
         .for_each(|clipped| text.push_str(&format!("\n{}\n", escape_markdown(&clipped.to_string()))));
-    claims(&mut text, report);
-    deviations(&mut text, report);
+    write_claims(&mut text, report);
+    write_deviations(&mut text, report);
     text
 }
 
-fn table(text: &mut String, report: &Report<'_>) {
+fn write_table(text: &mut String, report: &Report<'_>) {
     let TableLines { headings, rows, notes } = TableLines::new(report, usize::MAX);
-    line(text, &headings);
-    line(text, &vec!["---".to_owned(); headings.len()]);
-    rows.iter().for_each(|row| line(text, row));
+    write_table_line(text, &headings);
+    write_table_line(text, &vec!["---".to_owned(); headings.len()]);
+    rows.iter().for_each(|row| write_table_line(text, row));
     if !notes.texts.is_empty() {
         text.push_str("\nGuarantees:\n\n");
     }
@@ -63,7 +63,7 @@ fn table(text: &mut String, report: &Report<'_>) {
     }
 }
 
-fn failures(text: &mut String, report: &Report<'_>) {
+fn write_failed_cells(text: &mut String, report: &Report<'_>) {
     if !report.failed.is_empty() {
         text.push_str("\n## Cells that failed\n\n");
     }
@@ -72,11 +72,11 @@ fn failures(text: &mut String, report: &Report<'_>) {
     }
 }
 
-fn line(text: &mut String, cells: &[String]) {
+fn write_table_line(text: &mut String, cells: &[String]) {
     text.push_str(&markdown_line(cells.iter().map(|cell| escape_markdown(cell))));
 }
 
-fn claims(text: &mut String, report: &Report<'_>) {
+fn write_claims(text: &mut String, report: &Report<'_>) {
     if report.claims.is_empty() {
         return;
     }
@@ -89,7 +89,7 @@ fn claims(text: &mut String, report: &Report<'_>) {
     }
 }
 
-fn deviations(text: &mut String, report: &Report<'_>) {
+fn write_deviations(text: &mut String, report: &Report<'_>) {
     if report.experiment.deviations.is_empty() {
         return;
     }
@@ -130,7 +130,7 @@ pub struct GuaranteeNotes {
 
 impl GuaranteeNotes {
     /// The reference to a guarantee in a row: its number in brackets, or `none`.
-    pub fn reference(&mut self, guarantee: &str) -> String {
+    pub fn footnote_reference(&mut self, guarantee: &str) -> String {
         if guarantee.is_empty() || guarantee == "none" {
             return guarantee.to_owned();
         }

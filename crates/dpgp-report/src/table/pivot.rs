@@ -3,12 +3,12 @@
 use clap::ValueEnum;
 use unicode_width::UnicodeWidthStr;
 
-use super::constant::{SpreadDescription, legend};
+use super::constant::{SpreadDescription, spread_kinds_legend};
 use super::markdown::escape_markdown;
-use super::terminal::{UNDEFINED, plain_table, text_width, with_spread, wrap_prose};
+use super::terminal::{UNDEFINED, available_text_width, plain_table, with_spread, wrap_prose};
 use crate::report::label_with_axis;
 use crate::results::CommittedResults;
-use dpgp_data::csv_cell;
+use dpgp_data::escape_csv_formula;
 use dpgp_number::text::format_four_digits;
 use dpgp_spec::{Axis, SpreadKind, TableLayout};
 use dpgp_task::Experiment;
@@ -93,7 +93,8 @@ impl<'a> PivotSource<'a> {
         let mut lines = vec![names.chain(columns.iter().map(|labels| heading(top, labels))).collect()];
         for labels in self.distinct_labels(left) {
             let line = self.select_rows(left, &labels);
-            let cells: Vec<String> = columns.iter().map(|column| line.select_rows(top, column).cell()).collect();
+            let cells: Vec<String> =
+                columns.iter().map(|column| line.select_rows(top, column).first_row_text()).collect();
             lines.push(labels.into_iter().chain(cells).collect());
         }
         PivotTable { title, label_columns: left.len(), lines, legend: String::new() }
@@ -101,7 +102,7 @@ impl<'a> PivotSource<'a> {
 
     /// The meaning of the spreads; empty if there are none.
     fn legend(&self) -> String {
-        legend(&self.rows.iter().filter_map(|row| self.spread(row)).collect::<Vec<_>>())
+        spread_kinds_legend(&self.rows.iter().filter_map(|row| self.spread(row)).collect::<Vec<_>>())
     }
 
     fn spread(&self, row: &[String]) -> Option<SpreadDescription> {
@@ -112,7 +113,7 @@ impl<'a> PivotSource<'a> {
     }
 
     /// The content of the first row; empty without one.
-    fn cell(&self) -> String {
+    fn first_row_text(&self) -> String {
         let Some(row) = self.rows.first() else { return String::new() };
         let [value, spread] = ["value", "spread"].map(|column| self.committed.field(row, column).parse().ok());
         value.map_or_else(|| UNDEFINED.to_owned(), |value| format_value(value, spread))
@@ -155,7 +156,7 @@ pub enum TableOutputFormat {
 
 impl TableOutputFormat {
     /// The table in this language; texts of users print as they are.
-    pub fn write(self, pivot: &PivotTable) -> String {
+    pub fn render_pivot(self, pivot: &PivotTable) -> String {
         match self {
             Self::Text => text(pivot),
             Self::Md => markdown(pivot),
@@ -170,7 +171,7 @@ impl TableOutputFormat {
 fn text(pivot: &PivotTable) -> String {
     let title = if pivot.title.is_empty() { String::new() } else { format!("{}\n", pivot.title) };
     let Some((headings, rows)) = pivot.lines.split_first() else { return title };
-    let fits = text_width().is_none_or(|width| table_width(&pivot.lines) <= width);
+    let fits = available_text_width().is_none_or(|width| table_width(&pivot.lines) <= width);
     let without = |cell: &String| cell.split(" ± ").next().unwrap_or_default().to_owned();
     let rows = rows.iter().map(|row| if fits { row.clone() } else { row.iter().map(without).collect() });
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
@@ -217,7 +218,7 @@ fn latex(pivot: &PivotTable) -> String {
     }
     text.push_str(&format!("\\begin{{tabular}}{{{aligned}}}\n\\hline\n"));
     for (i, line) in pivot.lines.iter().enumerate() {
-        let cells: Vec<String> = line.iter().map(|cell| latex_text(cell)).collect();
+        let cells: Vec<String> = line.iter().map(|cell| escape_latex(cell)).collect();
         text.push_str(&format!("{} \\\\\n", cells.join(" & ")));
         if i == 0 {
             text.push_str("\\hline\n");
@@ -225,7 +226,7 @@ fn latex(pivot: &PivotTable) -> String {
     }
     text.push_str("\\hline\n");
     if !pivot.legend.is_empty() {
-        let legend = latex_text(&pivot.legend);
+        let legend = escape_latex(&pivot.legend);
         text.push_str(&format!("\\multicolumn{{{columns}}}{{l}}{{\\footnotesize {legend}}} \\\\\n"));
     }
     text.push_str("\\end{tabular}\n");
@@ -233,7 +234,7 @@ fn latex(pivot: &PivotTable) -> String {
 }
 
 /// A text that LaTeX prints as it is.
-fn latex_text(text: &str) -> String {
+fn escape_latex(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         match c {
@@ -279,7 +280,7 @@ fn csv(pivot: &PivotTable) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for line in &pivot.lines {
         let titled = [pivot.title.as_str()].into_iter().chain(line.iter().map(String::as_str));
-        let cells: Vec<String> = titled.map(|cell| csv_cell(cell).into_owned()).collect();
+        let cells: Vec<String> = titled.map(|cell| escape_csv_formula(cell).into_owned()).collect();
         // Writing to memory does not fail, and all lines have the same number of cells.
         let _ = writer.write_record(&cells);
     }
@@ -318,20 +319,20 @@ mod languages_tests {
 
     #[test]
     fn texts_of_users_print_as_they_are() {
-        let latex = TableOutputFormat::Latex.write(&pivot());
+        let latex = TableOutputFormat::Latex.render_pivot(&pivot());
         assert!(latex.contains("\\begin{tabular}{lr}") && latex.contains("a\\_b & x = 1 \\\\"), "{latex}");
         assert!(latex.contains("50\\% \\& <b>| & 1.0 $\\pm$ 0.1 \\\\"), "{latex}");
-        let typst = TableOutputFormat::Typst.write(&pivot());
+        let typst = TableOutputFormat::Typst.render_pivot(&pivot());
         assert!(typst.contains("table.header(\"a_b\", \"x = 1\")") && typst.contains("\"50% & <b>|\""), "{typst}");
         assert_eq!(typst_string("a\"\\\n"), "\"a\\\"\\\\ \"");
-        let markdown = TableOutputFormat::Md.write(&pivot());
+        let markdown = TableOutputFormat::Md.render_pivot(&pivot());
         assert!(markdown.contains("|---|--:|") && !markdown.contains("<b>|"), "{markdown}");
         let legend = "one standard deviation over 5 folds";
         let below = format!("\\multicolumn{{2}}{{l}}{{\\footnotesize $\\pm$: {legend}}} \\\\\n\\end{{tabular}}\n");
         assert!(latex.ends_with(&below), "{latex}");
         assert!(typst.ends_with(&format!("\n)\n#text(size: 0.8em, \"±: {legend}\")\n")), "{typst}");
         assert!(markdown.ends_with(&format!("|\n\n±: {legend}\n")), "{markdown}");
-        assert!(TableOutputFormat::Text.write(&pivot()).ends_with(&format!("\n±: {legend}\n")));
-        assert_eq!(TableOutputFormat::Csv.write(&pivot()), "t,a_b,x = 1\nt,50% & <b>|,1.0 ± 0.1\n");
+        assert!(TableOutputFormat::Text.render_pivot(&pivot()).ends_with(&format!("\n±: {legend}\n")));
+        assert_eq!(TableOutputFormat::Csv.render_pivot(&pivot()), "t,a_b,x = 1\nt,50% & <b>|,1.0 ± 0.1\n");
     }
 }

@@ -134,7 +134,7 @@ impl PredictiveInterval {
     }
 
     /// The distance of the centre above a number, in standard deviations of a run; none if nothing is random.
-    pub fn z(&self, value: f64) -> Option<f64> {
+    pub fn z_score_of_centre(&self, value: f64) -> Option<f64> {
         self.law.map(|law| (law.centre - value) / law.scale)
     }
 

@@ -6,11 +6,11 @@ use unicode_width::UnicodeWidthStr;
 
 use super::claims::{ClaimOutcome, ClaimOutcomeKind};
 use super::constant::{
-    SpreadDescription, better_than_constant_sentence, jitter_sentence, legend, undefined_metric_sentences,
+    SpreadDescription, better_than_constant_sentence, jitter_sentence, spread_kinds_legend, undefined_metric_sentences,
     worse_than_constant_sentence,
 };
 use super::csv::TableLines;
-use super::fitted::FittedTable;
+use super::fitted::WidthFittedTable;
 use super::predictive::PredictiveInterval;
 use super::verdict::{NumberVerdict, ReferenceComparison};
 use crate::report::{Report, ReportRow};
@@ -46,7 +46,7 @@ const MOST_NAMED: usize = 8;
 pub fn table_terminal(report: &Report<'_>) -> String {
     let lines = TableLines::new(report, MOST_ROWS);
     let (headings, rows) = (&lines.headings, &lines.rows);
-    let table = FittedTable { headings, rows, style: UTF8_BORDERS_ONLY, bordered: true, spare: &SPARE }.text();
+    let table = WidthFittedTable { headings, rows, style: UTF8_BORDERS_ONLY, bordered: true, spare: &SPARE }.text();
     let (name, title) = (&report.experiment.name, &report.experiment.meta.title);
     let title = format!("{}: {}\n", escape_hidden_line(name), escape_hidden_line(title));
     format!("{}{table}{}", wrap_prose(&title), wrap_prose(&text_below_table(report, &lines)))
@@ -69,7 +69,7 @@ fn spread(row: &ReportRow) -> Option<SpreadDescription> {
 /// What `±` means in the rows; none without spreads.
 pub(super) fn spread_legend(report: &Report<'_>) -> Option<String> {
     let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
-    (!spreads.is_empty()).then(|| legend(&spreads))
+    (!spreads.is_empty()).then(|| spread_kinds_legend(&spreads))
 }
 
 /// The text below the table.
@@ -99,9 +99,9 @@ fn text_below_table(report: &Report<'_>, lines: &TableLines) -> String {
         .for_each(|said| text.push_str(&format!("{}\n", escape_hidden_line(said))));
     match jitter_sentence(report) {
         Some(shows) => text.push_str(&format!("{shows}\n")),
-        None if report.jitter() > 0.0 => text.push_str(&format!(
+        None if report.largest_jitter() > 0.0 => text.push_str(&format!(
             "jitter of up to {} was added to a covariance matrix\n",
-            format_four_digits(report.jitter())
+            format_four_digits(report.largest_jitter())
         )),
         None => {}
     }
@@ -127,7 +127,7 @@ pub(super) fn outcome_text(claim: &ClaimOutcome) -> String {
     let outcome = if claim.outcome == ClaimOutcomeKind::Fails { outcome.to_uppercase() } else { outcome.to_owned() };
     // What holds needs no numbers to be believed.
     let numbers = match claim.outcome {
-        ClaimOutcomeKind::Fails | ClaimOutcomeKind::Undecided => claim.numbers_text(),
+        ClaimOutcomeKind::Fails | ClaimOutcomeKind::Undecided => claim.decisive_pair_text(),
         ClaimOutcomeKind::Holds | ClaimOutcomeKind::StandIn => String::new(),
     };
     format!("{outcome}{numbers}, {whose}")
@@ -149,21 +149,25 @@ pub(super) fn cells(row: &ReportRow) -> [String; 11] {
             })
             .unwrap_or_default(),
         row.published.as_ref().map(|judged| format_printed(&judged.counterpart)).unwrap_or_default(),
-        row.published.as_ref().map(verdicts).unwrap_or_default(),
+        row.published.as_ref().map(verdicts_text).unwrap_or_default(),
         others.collect::<Vec<String>>().join("; "),
         certificate.delta_exact.map(format_four_digits).unwrap_or_default(),
         certificate.gap.map(format_four_digits).unwrap_or_default(),
         row.published
             .as_ref()
             .and_then(|judged| judged.ratio(row.row.value))
-            .map(format_hundredths)
+            .map(format_hundredths_or_exponent)
             .unwrap_or_default(),
-        row.published.as_ref().and_then(ReferenceComparison::z).map(format_hundredths).unwrap_or_default(),
+        row.published
+            .as_ref()
+            .and_then(ReferenceComparison::z_score_of_ours)
+            .map(format_hundredths_or_exponent)
+            .unwrap_or_default(),
     ]
 }
 
 /// Two decimals, or more digits of what is less than a tenth.
-pub fn format_hundredths(x: f64) -> String {
+pub fn format_hundredths_or_exponent(x: f64) -> String {
     if x.abs() < 0.1 || x.abs() >= 1e4 { format!("{x:.1e}") } else { format!("{x:.2}") }
 }
 
@@ -179,7 +183,7 @@ pub(super) fn format_own_value(row: &ReportRow) -> String {
 }
 
 /// The verdicts on a number and on its spread.
-fn verdicts(judged: &ReferenceComparison) -> String {
+fn verdicts_text(judged: &ReferenceComparison) -> String {
     match judged.spread_verdict {
         NumberVerdict::None => judged.verdict.name().to_owned(),
         spread => format!("{}, its spread {}", judged.verdict.name(), spread.name()),
@@ -226,7 +230,7 @@ fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
     let place = report.axis_index("epsilon")?;
     let rows = report.rows.iter().filter(|row| row.row.metric == METRIC);
     let errors: Vec<SurfaceRmse> = rows.map(|row| SurfaceRmse::from_row(row, place)).collect();
-    let [exactly, private] = find_worse_pair(&errors)?;
+    let [exactly, private] = find_worse_nonprivate_pair(&errors)?;
     Some(format!(
         "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies \
          faster than the lengthscales allow. Try shorter ones; until then `difference` does not measure the cost of privacy.",
@@ -257,7 +261,7 @@ impl<'a> SurfaceRmse<'a> {
     }
 
     /// Whether it is that of another cell without privacy, and larger.
-    fn is_worse_than(&self, private: &Self) -> bool {
+    fn is_nonprivate_and_worse_than(&self, private: &Self) -> bool {
         self.epsilon.is_infinite()
             && private.epsilon.is_finite()
             && self.others == private.others
@@ -266,32 +270,36 @@ impl<'a> SurfaceRmse<'a> {
 }
 
 /// The first that is worse without privacy, and the private one.
-fn find_worse_pair<'e, 'a>(errors: &'e [SurfaceRmse<'a>]) -> Option<[&'e SurfaceRmse<'a>; 2]> {
+fn find_worse_nonprivate_pair<'e, 'a>(errors: &'e [SurfaceRmse<'a>]) -> Option<[&'e SurfaceRmse<'a>; 2]> {
     errors.iter().find_map(|exactly| {
-        let private = errors.iter().find(|private| exactly.is_worse_than(private))?;
+        let private = errors.iter().find(|private| exactly.is_nonprivate_and_worse_than(private))?;
         Some([exactly, private])
     })
 }
 
 /// A table without lines, its columns aligned, fitted to the terminal where there is one.
 pub fn plain_table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    plain_table_fitted(headings, rows, &[])
+    plain_table_dropping_columns(headings, rows, &[])
 }
 
 /// The same without columns of these headings, in this order, where all would not fit.
-pub fn plain_table_fitted(headings: &[&str], rows: impl Iterator<Item = Vec<String>>, spare: &[&str]) -> String {
+pub fn plain_table_dropping_columns(
+    headings: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+    spare: &[&str],
+) -> String {
     let headings: Vec<String> = headings.iter().map(|heading| (*heading).to_owned()).collect();
     // A line end in a name would look like a row of its own.
     let rows = rows.map(|row| row.iter().map(|cell| escape_hidden_line(cell).into_owned()).collect());
     let rows: Vec<Vec<String>> = rows.collect();
-    FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare }.text()
+    WidthFittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare }.text()
 }
 
 /// The indent of continuation lines.
 pub(super) const INDENT: usize = 2;
 
 /// The available columns: `COLUMNS` if it is set, else those of the terminal; none if unlimited.
-pub(super) fn text_width() -> Option<usize> {
+pub(super) fn available_text_width() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     said.filter(|width| *width > 0).or_else(terminal_width)
 }
@@ -304,7 +312,7 @@ fn terminal_width() -> Option<usize> {
 /// Prose with lines no wider than there are columns, broken between words. What goes on in the next line is indented; a word that is
 /// wider than a line is left whole.
 pub fn wrap_prose(prose: &str) -> String {
-    match text_width() {
+    match available_text_width() {
         Some(width) => prose.split_inclusive('\n').map(|line| wrap_line(line, width)).collect(),
         None => prose.to_owned(),
     }
@@ -365,10 +373,10 @@ mod tests {
             error(1.0, "b", 11.19),
             error(f64::INFINITY, "a", 11.2),
         ];
-        assert_eq!(find_worse_pair(&errors), Some([&errors[3], &errors[0]]));
-        assert_eq!(find_worse_pair(&errors[..3]), None);
+        assert_eq!(find_worse_nonprivate_pair(&errors), Some([&errors[3], &errors[0]]));
+        assert_eq!(find_worse_nonprivate_pair(&errors[..3]), None);
         // More privacy may err less by chance.
-        assert_eq!(find_worse_pair(&[error(2.0, "a", 12.0), error(1.0, "a", 11.0)]), None);
+        assert_eq!(find_worse_nonprivate_pair(&[error(2.0, "a", 12.0), error(1.0, "a", 11.0)]), None);
     }
 }
 

@@ -83,7 +83,7 @@ pub struct ReferenceComparison {
 impl ReferenceComparison {
     /// Judges a number by the replicates of a row.
     pub fn new(row: &MetricSummary, counterpart: &ReferenceValue, conditions: ComparisonConditions) -> Self {
-        let predictive = predictive(row, counterpart);
+        let predictive = predictive_interval(row, counterpart);
         let verdict = verdict_from_interval(predictive.as_ref(), counterpart, conditions);
         let spread = counterpart.spread.and_then(|spread| {
             let interval = spread_interval(row, counterpart)?.widen_by_rounding(counterpart.precision);
@@ -113,10 +113,10 @@ impl ReferenceComparison {
 
     /// The distance of our mean above the number, in standard deviations of one run; none if nothing is random, or if
     /// the data are not the paper's.
-    pub fn z(&self) -> Option<f64> {
+    pub fn z_score_of_ours(&self) -> Option<f64> {
         match self.verdict {
             NumberVerdict::StandIn | NumberVerdict::None => None,
-            _ => self.predictive.as_ref()?.z(self.counterpart.value),
+            _ => self.predictive.as_ref()?.z_score_of_centre(self.counterpart.value),
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn verdict_from_interval(
 
 /// The interval for a number like the counterpart, as it would be printed. Folds of a single replicate do not show how
 /// far another split would move their mean.
-fn predictive(row: &MetricSummary, counterpart: &ReferenceValue) -> Option<PredictiveInterval> {
+fn predictive_interval(row: &MetricSummary, counterpart: &ReferenceValue) -> Option<PredictiveInterval> {
     if row.undefined.is_some() || (row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds) {
         return None;
     }

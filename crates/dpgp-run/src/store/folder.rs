@@ -22,7 +22,7 @@ use dpgp_spec::TextDigest;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = ResultStore::open(&folder.path().join("none-yet"))?;
-/// assert!(store.warnings().is_empty() && store.last_runs().is_empty());
+/// assert!(store.warnings().is_empty() && store.latest_run_per_experiment().is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl ResultStore {
     }
 
     /// The last run of each experiment, quick and full ones apart.
-    pub fn last_runs(&self) -> Vec<&RunHeader> {
+    pub fn latest_run_per_experiment(&self) -> Vec<&RunHeader> {
         let mut last: BTreeMap<(&str, bool), &RunHeader> = BTreeMap::new();
         for StoredRun { header, .. } in &self.runs {
             last.insert((&header.experiment, header.quick), header);
@@ -164,8 +164,8 @@ impl ResultStore {
         last.into_values().collect()
     }
 
-    /// Starts writing for a run. At most one session writes at a time; see [`ResultStore::end`].
-    pub fn session(&mut self, header: RunHeader) -> WriteSession {
+    /// Starts writing for a run. At most one session writes at a time; see [`ResultStore::end_session`].
+    pub fn begin_session(&mut self, header: RunHeader) -> WriteSession {
         WriteSession::new(&self.directory, header, self.segment.take())
     }
 
@@ -173,7 +173,7 @@ impl ResultStore {
     ///
     /// # Errors
     /// [`StoreError::Disagree`], if another session of this process stored the same results.
-    pub fn end(&mut self, session: WriteSession) -> Result<(), StoreError> {
+    pub fn end_session(&mut self, session: WriteSession) -> Result<(), StoreError> {
         let (header, state) = session.into_parts();
         let Some(segment) = state.segment else { return Ok(()) };
         let number = match self.segments.iter().position(|path| path == segment.path()) {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     fn assert_holds_all(store: &ResultStore) {
-        assert_eq!(store.last_runs(), [&header()]);
+        assert_eq!(store.latest_run_per_experiment(), [&header()]);
         for i in [0, 1, 500, 999] {
             assert_eq!(store.section_text(&ResultKey::of_text(&text(i))).unwrap(), Some(text(i)));
         }

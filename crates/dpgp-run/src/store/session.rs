@@ -169,7 +169,7 @@ fn runs(sources: &[PathBuf]) -> Result<Vec<RunHeader>, StoreError> {
     let mut runs: BTreeMap<(String, bool), (&Path, RunHeader)> = BTreeMap::new();
     for directory in sources {
         let store = ResultStore::open(directory)?;
-        for header in store.last_runs() {
+        for header in store.latest_run_per_experiment() {
             let known = runs.entry((header.experiment.clone(), header.quick));
             let (first, other) = known.or_insert_with(|| (directory.as_path(), header.clone()));
             if let Some(what) = header.first_difference(other) {

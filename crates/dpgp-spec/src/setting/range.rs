@@ -113,7 +113,12 @@ pub fn check_bin_ranges(path: &str, cuts: &[BinRangeSetting], inputs: usize) -> 
         check_count(&format!("{path}.{i}.bins"), *bins)?;
         let edges = cut.edges();
         let rises = edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.iter().all(|edge| edge.is_finite());
-        check_range(&format!("{path}.{i}.bins"), rises, "few enough that the edges of each bin differ", *bins as f64)?;
+        check_range(
+            &format!("{path}.{i}.bins"),
+            rises,
+            "small enough that every bin has two distinct edges",
+            *bins as f64,
+        )?;
     }
     Ok(())
 }

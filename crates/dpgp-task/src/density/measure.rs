@@ -13,7 +13,9 @@ use crate::{
     DensityTask, FigureTable, MeasurableTask, OneTargetGuarantee, Predictions, ReplicateJob, Sample, TaskError,
     build_count_axes,
 };
-use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, ReleaseKind};
+use dpgp_accounting::{
+    CalibratedGaussianRelease, CertifiedMechanism, GuaranteeCaveat, NeighbourRelation, Neighbours, ReleaseKind,
+};
 use dpgp_gp::kernel::{Bins, Interval};
 use dpgp_gp::{BinnedCovarianceFamily, GridAxis, maximise_marginal_likelihood};
 use dpgp_mechanisms::{
@@ -371,13 +373,13 @@ impl<'a> PrivateDensity<'a> {
     fn certify_release(&self, target: OneTargetGuarantee) -> Result<AuditableCertificate, TaskError> {
         let moved = 1.0 / self.block.smallest_bin_volume();
         let ratio = self.noise.ratio / (self.block.smallest_bin_volume() * target.change);
-        let event = GaussianEvent {
+        let event = CalibratedGaussianRelease {
             neighbours: Neighbours::OneRecord(NeighbourRelation::AddRemove),
             ..target.gaussian(ReleaseKind::Function, CertifiedMechanism::Function, ratio)
         };
         let certificate = event.certificate().with_caveats(&[
-            (Caveat::InvalidSensitivity, ratio > 1.0 + 1e-9),
-            (Caveat::PrivateNormalisation, self.centred),
+            (GuaranteeCaveat::InvalidSensitivity, ratio > 1.0 + 1e-9),
+            (GuaranteeCaveat::PrivateNormalisation, self.centred),
         ]);
         self.block
             .job

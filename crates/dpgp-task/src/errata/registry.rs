@@ -10,8 +10,8 @@ use crate::TaskError;
 use crate::normalise::normalise;
 use dpgp_accounting::{
     Accountant, AccountingCaveat, AdvancedCompositionAccountant, AssumedPoissonAccountant, Calibration,
-    LossDistributionAccountant, NeighbourRelation, PrivacyEvent, Sampling, SamplingSchedule, gaussian_delta,
-    gaussian_rho, noise_multiplier, zcdp_rho_classic,
+    LossDistributionAccountant, NeighbourRelation, PrivacyEvent, Sampling, SamplingSchedule,
+    calibrate_noise_multiplier, gaussian_delta, gaussian_rho_budget, zcdp_rho_classic,
 };
 use dpgp_cloaking::{
     CloakingNoise, CloakingOptions, DroppedDirectionRule, Objective, RandomStarts, Solver, design_cloaking_noise,
@@ -174,7 +174,8 @@ pub(super) fn compute_correction_covariance_erratum() -> ErratumNumbers {
 
 /// The standard deviation per unit of sensitivity at (3, 1e-4): by the rho of Equation 19, and the least.
 pub(super) fn zcdp_conversion() -> ErratumNumbers {
-    let [printed, least] = [zcdp_rho_classic(3.0, 1e-4), gaussian_rho(3.0, 1e-4)].map(|rho| (2.0 * rho).sqrt().recip());
+    let [printed, least] =
+        [zcdp_rho_classic(3.0, 1e-4), gaussian_rho_budget(3.0, 1e-4)].map(|rho| (2.0 * rho).sqrt().recip());
     ErratumNumbers::upper_bound_claim(printed, least, least)
 }
 
@@ -231,7 +232,7 @@ const RELATION: NeighbourRelation = NeighbourRelation::ReplaceOne;
 /// The noise that the paper's account needs for a total epsilon.
 fn calibrated_event(epsilon: f64) -> Result<PrivacyEvent, TaskError> {
     let budget = Budget::new(epsilon, DELTA)?;
-    Ok(SCHEDULE.with_noise(noise_multiplier(&AdvancedCompositionAccountant, SCHEDULE, RELATION, budget)?))
+    Ok(SCHEDULE.with_noise(calibrate_noise_multiplier(&AdvancedCompositionAccountant, SCHEDULE, RELATION, budget)?))
 }
 
 /// The total epsilon up to which the theorem on one step covers Figure 1(a), which goes to 10.

@@ -257,7 +257,7 @@ impl SelectedLengthscaleRegression {
         for candidate in &self.candidates {
             let own = candidate.certificate(rest)?;
             match &mut worst {
-                Some(worst) => worst.merge_worst(&own),
+                Some(worst) => worst.merge_larger_delta_and_gap(&own),
                 None => worst = Some(own),
             }
         }

@@ -18,7 +18,7 @@ use crate::{
     AuditableCertificate, CellMeasurements, FitSize, MeasurableTask, ReplicateJob, ScoredTargetsSetting, TaskError,
     TaskRequirements, noisy_sums, site_sums,
 };
-use dpgp_accounting::Caveat;
+use dpgp_accounting::GuaranteeCaveat;
 use dpgp_gp::PredictiveMixture;
 use dpgp_gp::variational::{GaussianPrediction, NoiseCorrection, Regularisation};
 use dpgp_mechanisms::{
@@ -113,7 +113,7 @@ pub struct LengthscaleChoiceSetting {
 }
 
 impl LeaderboardTask {
-    /// How posteriors follow from noisy sums.
+    /// How posteriors are computed from noisy sums.
     pub const POSTERIOR: NoiseAwareInverseSetting =
         NoiseAwareInverseSetting { regularisation: Regularisation::Tight, correction: NoiseCorrection::FirstOrder };
 }
@@ -279,7 +279,7 @@ impl LeaderboardContext<'_> {
         &self,
         cell: &PrivacySetting,
         folds: &[FoldEvaluation<'_>],
-        caveats: &[(Caveat, bool)],
+        caveats: &[(GuaranteeCaveat, bool)],
     ) -> Result<CellMeasurements, TaskError> {
         let mut scores: [Vec<f64>; METRICS.len()] = Default::default();
         for fold in folds {

@@ -8,7 +8,7 @@ use crate::{
     AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ModelCandidate, OneTargetGuarantee,
     ReplicateJob, RowRangeSetting, SelectionTask, TaskError,
 };
-use dpgp_accounting::{Caveat, Certificate};
+use dpgp_accounting::{Certificate, GuaranteeCaveat};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{PrivacySetting, SseSensitivityRule};
 
@@ -38,7 +38,7 @@ impl MeasurableTask for SelectionTask {
 struct SelectionSharedState<'a> {
     job: &'a ReplicateJob<'a>,
     judge: CandidateSelector<'a>,
-    caveats: [(Caveat, bool); 2],
+    caveats: [(GuaranteeCaveat, bool); 2],
 }
 
 impl SelectionSharedState<'_> {

@@ -41,8 +41,8 @@ pub struct SelectionTask {
     pub clip: Option<Positive>,
     /// The bound on the change of the sum of squared errors.
     pub sensitivity: SseSensitivityRule,
-    /// A candidate is allowed only if changing one target moves the predictions of a fold by a norm of at most the square root
-    /// of this threshold, on the model's scale.
+    /// A candidate is allowed only if changing one target changes the predictions of a fold, on the model's scale, by a vector
+    /// whose squared norm is at most this threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Positive>,
     /// The number of noise draws over which the errors are averaged. Without this key, their exact expectation is used.
@@ -64,7 +64,7 @@ pub struct SelectionTask {
     pub summary: bool,
 }
 
-/// The factor that scales the noise on predictions, besides the change of a target and the noise multiplier. It depends on
+/// One factor in the scale of the noise on predictions. The others are the change of a target and the noise multiplier. It depends on
 /// `Delta^2`, the largest `c' M^-1 c` over the columns c, where M is the covariance that the solver returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -6,7 +6,7 @@ use rand::Rng;
 use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds, range_in_lengthscales, sums_in_lengthscales};
 use crate::sample::product_grid;
 use crate::{AuditedMechanism, CellSetting, Sample, SurfaceTask, TaskError, TaskSetting};
-use dpgp_accounting::{Caveat, Certificate, PrivacyUnit};
+use dpgp_accounting::{Certificate, GuaranteeCaveat, PrivacyUnit};
 use dpgp_data::rows::InMemoryRows;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
@@ -136,7 +136,7 @@ impl SurfaceModel {
         if cell.epsilon.get().is_infinite() {
             return SumsGuarantee { noise, certificate, record };
         }
-        let certificate = certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]);
+        let certificate = certificate.with_caveats(&[(GuaranteeCaveat::PrivateFilter, self.filtered)]);
         SumsGuarantee { noise, certificate, record }
     }
 

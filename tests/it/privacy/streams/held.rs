@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dpgp::data::DataKey;
+use dpgp::data::HmacKey;
 use dpgp::data::rows::InMemoryRows;
 use dpgp::prelude::*;
 use dpgp::release::{ExactSums, MomentsSumsModel, PlannedSumsRelease, ReleaseError};
@@ -44,10 +44,10 @@ impl Rows {
         &self,
         streamed: &PlannedSumsRelease<'_, MomentsSumsModel>,
         rows: std::ops::Range<usize>,
-        key: &DataKey,
+        key: &HmacKey,
     ) -> Result<ExactSums<MomentsSumsModel>, ReleaseError> {
         let [a, b, y] = self.columns.each_ref().map(|column| &column[rows.clone()]);
-        streamed.sum_rows_in_memory("rows", &mut InMemoryRows::new(vec![a, b, y, a]), &Pool::new(2)?, Some(key))
+        streamed.sum_rows_in_memory("rows", &mut InMemoryRows::new(vec![a, b, y, a]), &WorkerPool::new(2)?, Some(key))
     }
 }
 
@@ -73,30 +73,30 @@ fn batches_are_the_rows_of_a_file() {
     let AnyPlannedSumsRelease::Moments(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap() else {
         panic!("other sums")
     };
-    let (rows, key) = (Rows::new(), DataKey::new(b"key"));
+    let (rows, key) = (Rows::new(), HmacKey::new(b"key"));
     let path = folder.path().join("rows.csv");
     std::fs::write(&path, rows.csv()).unwrap();
-    let of_file = streamed.sum(&[path], None, &Pool::new(2).unwrap(), Some(&key)).unwrap().to_json().unwrap();
+    let of_file = streamed.sum(&[path], None, &WorkerPool::new(2).unwrap(), Some(&key)).unwrap().to_json().unwrap();
 
     let mut batches = rows.sums(&streamed, 0..5, &key).unwrap();
     for range in [5..17_000, 17_000..17_000, 17_000..ROWS] {
-        batches.extend(rows.sums(&streamed, range, &key).unwrap()).unwrap();
+        batches.add_batch(rows.sums(&streamed, range, &key).unwrap()).unwrap();
     }
     assert_eq!(facts(&batches.to_json().unwrap()), facts(&of_file));
 
     // Tables of their own keep what is known of each; the sums are the same.
     let mut merged = rows.sums(&streamed, 10_000..ROWS, &key).unwrap();
-    merged.merge(rows.sums(&streamed, 0..10_000, &key).unwrap()).unwrap();
+    merged.merge_other_tables(rows.sums(&streamed, 0..10_000, &key).unwrap()).unwrap();
     let (merged_facts, whole) = (facts(&merged.to_json().unwrap()), facts(&of_file));
     assert_eq!(merged_facts["part"], whole["part"]);
     assert_eq!(merged_facts["identity"]["sketches"], whole["identity"]["sketches"]);
-    let read = streamed.parse(Path::new("rows"), &merged.to_json().unwrap()).unwrap();
+    let read = streamed.parse_exact_sums(Path::new("rows"), &merged.to_json().unwrap()).unwrap();
     assert_eq!(read.to_json().unwrap(), merged.to_json().unwrap());
 
     let again = rows.sums(&streamed, 0..10_000, &key).unwrap();
-    assert!(matches!(merged.merge(again), Err(ReleaseError::SameRows { .. })));
-    let other = rows.sums(&streamed, 0..10, &DataKey::new(b"other")).unwrap();
-    assert!(matches!(merged.merge(other), Err(ReleaseError::SumsDiffer { .. })));
+    assert!(matches!(merged.merge_other_tables(again), Err(ReleaseError::SameRows { .. })));
+    let other = rows.sums(&streamed, 0..10, &HmacKey::new(b"other")).unwrap();
+    assert!(matches!(merged.merge_other_tables(other), Err(ReleaseError::SumsDiffer { .. })));
     // What was refused has changed nothing.
     assert_eq!(read.to_json().unwrap(), merged.to_json().unwrap());
 }
@@ -112,7 +112,7 @@ fn a_shard_is_no_whole() {
     let path = folder.path().join("rows.csv");
     std::fs::write(&path, Rows::new().csv()).unwrap();
     let shard = "1/2".parse().unwrap();
-    let part = streamed.sum(&[path], Some(shard), &Pool::new(1).unwrap(), None).unwrap();
-    let read = streamed.parse(Path::new("part"), &part.to_json().unwrap());
+    let part = streamed.sum(&[path], Some(shard), &WorkerPool::new(1).unwrap(), None).unwrap();
+    let read = streamed.parse_exact_sums(Path::new("part"), &part.to_json().unwrap());
     assert!(matches!(read, Err(ReleaseError::SumsIncomplete { missing: 1, all: 2 })));
 }

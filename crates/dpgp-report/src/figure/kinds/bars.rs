@@ -23,7 +23,7 @@ struct CandidateBar {
 }
 
 /// The frame `candidates`, by increasing value.
-fn candidates(columns: &mut FrameColumns<'_>) -> Result<Vec<CandidateBar>, FigureError> {
+fn read_candidates(columns: &mut FrameColumns<'_>) -> Result<Vec<CandidateBar>, FigureError> {
     let columns = zip(columns.require_column("probability")?, columns.require_column("value")?);
     let mut candidates: Vec<CandidateBar> =
         columns.map(|(probability, value)| CandidateBar { probability: *probability, value: *value }).collect();
@@ -102,15 +102,15 @@ impl PictureBuilder for BarsFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let (mut panels, mut levels) = (Vec::new(), Vec::new());
         for group in group_cells_into_panels(report, self.panels.as_deref(), &[]) {
-            let frames = read_frames(report, Some(group.first_cell()), "candidates", candidates)?;
+            let frames = read_frames(report, Some(group.first_cell()), "candidates", read_candidates)?;
             let Some(bars) = frames.into_iter().next().filter(|bars| !bars.is_empty()) else { continue };
             let level = ExpectedValue::new(report, group.first_cell(), self.expected.as_deref(), &bars);
             let same = equalise_probabilities(&bars);
             let equal_level = ExpectedValue::new(report, group.first_cell(), self.mean.as_deref(), &same);
             let most = self.most.unwrap_or_else(|| magnified_height(&bars).max(1.1 * level.largest()));
-            panels.push(panel(self, group.title_before("probabilities of the mechanism"), &bars, &level));
-            panels.push(panel(self, group.title_before("all equally probable"), &same, &equal_level));
-            let wide = panel(self, group.title_before("probabilities of the mechanism, magnified"), &bars, &level);
+            panels.push(panel(self, group.title_followed_by("probabilities of the mechanism"), &bars, &level));
+            panels.push(panel(self, group.title_followed_by("all equally probable"), &same, &equal_level));
+            let wide = panel(self, group.title_followed_by("probabilities of the mechanism, magnified"), &bars, &level);
             panels.push(Panel { span: 2, ..limit_y_axis(wide, most) });
             levels.extend([level, equal_level]);
         }
@@ -186,7 +186,7 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
     };
     for owner in ValueOwner::ALL {
         if levels.iter().flat_map(|level| &level.others).any(|(other, _)| *other == owner) {
-            legend.push(Swatch::Line(owner_pen(owner)).means(owner_meaning(owner)));
+            legend.push(Swatch::Line(owner_pen(owner)).means(value_owner_legend_text(owner)));
         }
     }
     legend

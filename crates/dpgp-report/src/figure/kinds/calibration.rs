@@ -14,7 +14,9 @@ impl PictureBuilder for CalibrationFigure {
             return Ok(coverage_picture(self, report, x));
         }
         let mut groups = group_cells_into_panels(report, self.panels.as_deref(), &[self.lines.as_str()]);
-        groups.retain(|group| group.cells.iter().any(|cell| !family_estimates(report, *cell, &self.metric).is_empty()));
+        groups.retain(|group| {
+            group.cells.iter().any(|cell| !metric_family_estimates(report, *cell, &self.metric).is_empty())
+        });
         let panels = groups.iter().map(|group| {
             let (x, y) = (PlotAxis::with_numbers(UNIT, &self.x_label), PlotAxis::with_grid_lines(UNIT, &self.label));
             Panel::new(&group.title, Plot::new(x, y, marks(self, report, group)))
@@ -29,7 +31,7 @@ fn marks(setting: &CalibrationFigure, report: &Report<'_>, group: &PanelCells) -
     for &cell in &group.cells {
         let number = report.axis_index(&setting.lines).map_or(0, |axis| report.label_index(cell, axis));
         let points: Vec<PlottedEstimate> =
-            family_estimates(report, cell, &setting.metric).into_iter().map(|(point, _)| point).collect();
+            metric_family_estimates(report, cell, &setting.metric).into_iter().map(|(point, _)| point).collect();
         marks.extend(line_with_error_bars(&points, method_pen(number)));
     }
     marks
@@ -65,7 +67,7 @@ fn coverage_picture(setting: &CalibrationFigure, report: &Report<'_>, x: usize) 
         for mass in &masses {
             let own = rows.iter().copied().filter(|row| row.row.metric == mass.metric);
             let own: Vec<&ReportRow> = own.filter(|row| group.cells.contains(&row.row.cell)).collect();
-            let title = group.title_before(&format!("{} %", format_four_digits_trimmed(100.0 * mass.value)));
+            let title = group.title_followed_by(&format!("{} %", format_four_digits_trimmed(100.0 * mass.value)));
             let (x_side, y_side) = (
                 PlotAxis::with_numbers(scale, &setting.x_label).with_infinity_name(report.infinity_name(x)),
                 PlotAxis::with_grid_lines(UNIT, &setting.label),
@@ -83,7 +85,8 @@ fn nominal_coverages(report: &Report<'_>, family: &str) -> Vec<NominalCoverage> 
     let mut masses: Vec<NominalCoverage> = Vec::new();
     for row in &report.rows {
         let metric = &row.row.metric;
-        let mass = member_number(metric, family).map(|value| NominalCoverage { metric: metric.clone(), value });
+        let mass =
+            parse_family_member_number(metric, family).map(|value| NominalCoverage { metric: metric.clone(), value });
         masses.extend(mass.filter(|mass| !masses.contains(mass)));
     }
     masses

@@ -118,7 +118,7 @@ impl Histogram<'_> {
 }
 
 /// The frame `lengthscale`: that of a nonstationary kernel along the input.
-fn lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
+fn read_lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
     Ok(points_from_columns(columns.require_column("x1")?, columns.require_column("value")?))
 }
 
@@ -170,7 +170,7 @@ impl<'a> CurvesFigureData<'a> {
     fn panel_marks(&self) -> Vec<Mark> {
         let mut marks: Vec<Mark> = self.curves.iter().flat_map(Curve::background_marks).collect();
         marks.extend(self.histograms.iter().flat_map(Histogram::marks));
-        marks.extend(self.data(OBSERVED));
+        marks.extend(self.data_marks(OBSERVED));
         marks.extend(self.curves.iter().flat_map(Curve::foreground_marks));
         marks.extend(self.releases.iter().flat_map(ReleasedCurve::marks));
         marks.extend(self.inducing.iter().map(InducingInputs::marks));
@@ -182,7 +182,7 @@ impl<'a> CurvesFigureData<'a> {
         let pens = OverlayPens::new(number);
         let histograms = self.histograms.iter().filter(|_| number == 0);
         let mut marks: Vec<Mark> = histograms.flat_map(Histogram::marks).collect();
-        marks.extend(self.data(pens.data));
+        marks.extend(self.data_marks(pens.data));
         for curve in &self.curves {
             marks.extend(curve.band_lines(1.0, curve.gp_sd, pens.sd));
             marks.push(Mark::Line(points_from_columns(curve.x, curve.mean), pens.mean));
@@ -190,7 +190,7 @@ impl<'a> CurvesFigureData<'a> {
         marks
     }
 
-    fn data(&self, pen: Pen) -> impl Iterator<Item = Mark> {
+    fn data_marks(&self, pen: Pen) -> impl Iterator<Item = Mark> {
         self.data.iter().map(move |data| Mark::Strokes(data.clone(), MarkShape::Times, 2.5, pen))
     }
 
@@ -296,7 +296,7 @@ fn lengthscale_panel(
     x: Scale,
 ) -> Result<Option<Panel>, FigureError> {
     for &cell in &group.cells {
-        let lines = read_frames(report, Some(cell), "lengthscale", lengthscale)?;
+        let lines = read_frames(report, Some(cell), "lengthscale", read_lengthscale)?;
         if lines.is_empty() {
             continue;
         }

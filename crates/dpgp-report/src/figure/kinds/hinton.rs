@@ -32,7 +32,7 @@ frame! {
 }
 
 /// The probabilities at each place: of the private draws, or the one without privacy.
-fn samples<'a>(report: &'a Report<'_>, cell: Option<usize>) -> Result<Vec<Samples<'a>>, FigureError> {
+fn read_probability_samples<'a>(report: &'a Report<'_>, cell: Option<usize>) -> Result<Vec<Samples<'a>>, FigureError> {
     let mut samples = read_frames(report, cell, SAMPLES, Samples::read)?;
     for CertainClasses { x, y, probability } in read_frames(report, cell, CLASSES, CertainClasses::read)? {
         samples.push(Samples { x, y, probability: vec![probability] });
@@ -52,14 +52,14 @@ fn read_training_marks(columns: &mut FrameColumns<'_>) -> Result<Vec<Mark>, Figu
 
 impl PictureBuilder for HintonFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let all = samples(report, None)?;
+        let all = read_probability_samples(report, None)?;
         let xs: Vec<f64> = all.iter().flat_map(|samples| samples.x).copied().collect();
         let ys: Vec<f64> = all.iter().flat_map(|samples| samples.y).copied().collect();
         let room = PlotPoint::new(least_gap(&xs), least_gap(&ys));
         let (x, y) = (padded_scale(xs, room.x), padded_scale(ys, room.y));
         let mut panels = Vec::new();
         for group in group_cells_into_panels(report, self.panels.as_deref(), &[]) {
-            let here = samples(report, Some(group.first_cell()))?;
+            let here = read_probability_samples(report, Some(group.first_cell()))?;
             if here.is_empty() {
                 continue;
             }

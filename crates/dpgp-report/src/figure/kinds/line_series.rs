@@ -103,7 +103,7 @@ fn line_labels<'a>(setting: &LinesFigure, report: &'a Report<'_>, line: usize) -
         label.strip_prefix(prefix).filter(|rest| !rest.is_empty()).unwrap_or(label)
     };
     let pens = match setting.families {
-        true => family_pens(labels.iter().map(|label| bare(label))),
+        true => pens_by_first_word(labels.iter().map(|label| bare(label))),
         false => {
             (0..labels.len()).map(|i| pen(setting, position_in_group(setting, &labels, i), labels.len())).collect()
         }
@@ -198,7 +198,7 @@ fn pen_with_dash_style(colour: Colour, round: usize) -> Pen {
 }
 
 /// A colour for the names that begin with the same word, and in it other dashes for each.
-fn family_pens<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Pen> {
+fn pens_by_first_word<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Pen> {
     let mut families: Vec<(&str, usize)> = Vec::new();
     let mut pens = Vec::new();
     for name in names {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn families_share_a_colour_and_differ_in_dashes() {
-        let pens = family_pens(["mean", "risk", "bins", "risk-sparse", "risk-way"].into_iter());
+        let pens = pens_by_first_word(["mean", "risk", "bins", "risk-sparse", "risk-way"].into_iter());
         let colours: Vec<Colour> = pens.iter().map(|pen| pen.colour).collect();
         assert_eq!(colours, [0, 1, 2, 1, 1].map(|i| COLOURS[i]));
         assert_eq!(pens[3], pens[1].dashed());

@@ -123,12 +123,12 @@ impl LinesFigureContent<'_> {
     }
 
     fn legend(&self) -> Vec<LegendEntry> {
-        let names = if self.has_end_labels() { Vec::new() } else { self.name_legend() };
+        let names = if self.has_end_labels() { Vec::new() } else { self.line_and_level_legend() };
         names.into_iter().chain(self.note_legend()).collect()
     }
 
     /// The axis of lines, its values, and the levels.
-    fn name_legend(&self) -> Vec<LegendEntry> {
+    fn line_and_level_legend(&self) -> Vec<LegendEntry> {
         let mut entries: Vec<LegendEntry> = Vec::new();
         for one in self.series() {
             if entries.iter().all(|entry| entry.text != one.name) {

@@ -43,7 +43,7 @@ impl Map<'_> {
 }
 
 /// The frame `surface`: a finer grid for the contours.
-fn surface(columns: &mut FrameColumns<'_>) -> Result<Option<Surface>, FigureError> {
+fn read_surface(columns: &mut FrameColumns<'_>) -> Result<Option<Surface>, FigureError> {
     let (x1, x2) = (columns.require_column("x1")?, columns.require_column("x2")?);
     Ok(Surface::new(x1, x2, columns.require_column("mean")?))
 }
@@ -93,7 +93,7 @@ impl<'a> MapStyle<'a> {
         let inducing = read_frames(report, Some(cell), INDUCING, read_points)?;
         marks.extend(inducing.into_iter().map(|spots| Mark::Strokes(spots, MarkShape::Times, ARM, CROSS)));
         // Last, so that nothing hides the levels that are written on them.
-        let fine = read_frames(report, Some(cell), SURFACE, surface)?;
+        let fine = read_frames(report, Some(cell), SURFACE, read_surface)?;
         let surface = fine.into_iter().chain(maps.iter().map(Map::grid)).flatten().next();
         marks.extend(surface.map(|surface| Mark::Contours(surface, self.setting.step, CONTOUR)));
         Ok(marks)

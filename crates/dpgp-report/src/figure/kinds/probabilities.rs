@@ -7,14 +7,14 @@ const HEIGHT: f64 = 300.0;
 const MARK: f64 = 4.5;
 
 /// A member of a family along the axis.
-struct MemberLine {
+struct MetricMemberLine {
     /// The number after the family's name.
     number: f64,
     points: Vec<PlottedEstimate>,
     others: Vec<(ValueOwner, PlotPoint)>,
 }
 
-impl MemberLine {
+impl MetricMemberLine {
     /// Its line with bars, and the numbers of others.
     fn marks(&self, pen: Pen) -> Vec<Mark> {
         let mut marks = line_with_error_bars(&self.points, pen);
@@ -26,16 +26,16 @@ impl MemberLine {
 }
 
 /// A family in the cells that differ in the axis alone.
-struct FamilyLines<'a> {
+struct MetricFamilyLines<'a> {
     title: String,
     name: &'a str,
     /// Its place in the setting.
     place: usize,
-    members: Vec<MemberLine>,
+    members: Vec<MetricMemberLine>,
 }
 
-impl FamilyLines<'_> {
-    fn members_with_pens(&self) -> impl Iterator<Item = (&MemberLine, Pen)> {
+impl MetricFamilyLines<'_> {
+    fn members_with_pens(&self) -> impl Iterator<Item = (&MetricMemberLine, Pen)> {
         self.members.iter().enumerate().map(|(i, member)| (member, pen(self.place, i)))
     }
 }
@@ -47,8 +47,8 @@ impl PictureBuilder for ProbabilitiesFigure {
             return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
         };
         let groups = group_cells_into_panels(report, None, &[self.x.as_str()]);
-        let families: Vec<FamilyLines<'_>> =
-            groups.iter().flat_map(|group| families(self, report, axis, group)).collect();
+        let families: Vec<MetricFamilyLines<'_>> =
+            groups.iter().flat_map(|group| metric_family_lines(self, report, axis, group)).collect();
         let points = families.iter().flat_map(|family| &family.members).flat_map(|member| &member.points);
         let x = Scale::covering(true, points.map(|point| point.at.x));
         let y = Scale::between(0.0, 1.0).with_default_margin();
@@ -68,26 +68,26 @@ impl PictureBuilder for ProbabilitiesFigure {
 }
 
 /// The families of a group that have members.
-fn families<'a>(
+fn metric_family_lines<'a>(
     setting: &'a ProbabilitiesFigure,
     report: &Report<'_>,
     axis: usize,
     group: &PanelCells,
-) -> Vec<FamilyLines<'a>> {
+) -> Vec<MetricFamilyLines<'a>> {
     let families = setting.metrics.iter().enumerate().map(|(place, name)| {
-        let title = group.title_before(report.display_name(name));
-        FamilyLines { title, name, place, members: member_lines(report, axis, group, name) }
+        let title = group.title_followed_by(report.display_name(name));
+        MetricFamilyLines { title, name, place, members: member_lines(report, axis, group, name) }
     });
     families.filter(|family| !family.members.is_empty()).collect()
 }
 
 /// The members of a family at the places of the cells. A cell whose label is no positive finite number has none.
-fn member_lines(report: &Report<'_>, axis: usize, group: &PanelCells, family: &str) -> Vec<MemberLine> {
-    let mut found: Vec<MemberLine> = Vec::new();
+fn member_lines(report: &Report<'_>, axis: usize, group: &PanelCells, family: &str) -> Vec<MetricMemberLine> {
+    let mut found: Vec<MetricMemberLine> = Vec::new();
     for &cell in &group.cells {
         let place = report.label(cell, axis).parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
         let Some(x) = place else { continue };
-        for (member, row) in family_estimates(report, cell, family) {
+        for (member, row) in metric_family_estimates(report, cell, family) {
             let point = PlottedEstimate { at: PlotPoint::new(x, member.at.y), ..member };
             let others = row.reference_comparisons().map(|judged| (judged.counterpart.owner, judged.counterpart.value));
             let others: Vec<(ValueOwner, PlotPoint)> = others.map(|(owner, y)| (owner, PlotPoint::new(x, y))).collect();
@@ -96,7 +96,7 @@ fn member_lines(report: &Report<'_>, axis: usize, group: &PanelCells, family: &s
                     known.points.push(point);
                     known.others.extend(others);
                 }
-                None => found.push(MemberLine { number: member.at.x, points: vec![point], others }),
+                None => found.push(MetricMemberLine { number: member.at.x, points: vec![point], others }),
             }
         }
     }
@@ -114,7 +114,7 @@ fn pen(family: usize, member: usize) -> Pen {
 }
 
 /// A family and the numbers of its members.
-fn legend(report: &Report<'_>, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
+fn legend(report: &Report<'_>, family: &MetricFamilyLines<'_>) -> Vec<LegendEntry> {
     let members = family
         .members_with_pens()
         .map(|(member, pen)| Swatch::Line(pen).means(format_four_digits_trimmed(member.number)));
@@ -123,7 +123,7 @@ fn legend(report: &Report<'_>, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
 }
 
 /// The owners of numbers beside ours.
-fn owner_legend(families: &[FamilyLines<'_>]) -> Vec<LegendEntry> {
+fn owner_legend(families: &[MetricFamilyLines<'_>]) -> Vec<LegendEntry> {
     let others: Vec<ValueOwner> = families
         .iter()
         .flat_map(|family| &family.members)

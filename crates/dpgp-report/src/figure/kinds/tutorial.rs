@@ -17,7 +17,7 @@ const BEFORE: Pen = Pen::new(GREY, 1.25).dashed();
 const OBSERVED: Pen = Pen::new(COLOURS[1], 2.5);
 
 /// The frame `draws`: samples of the function.
-fn draws(columns: &mut FrameColumns<'_>) -> Result<Vec<Vec<PlotPoint>>, FigureError> {
+fn read_draws(columns: &mut FrameColumns<'_>) -> Result<Vec<Vec<PlotPoint>>, FigureError> {
     let x = columns.require_column("x1")?;
     Ok(columns.numbered_columns("draw").into_iter().map(|draw| points_from_columns(x, draw)).collect())
 }
@@ -40,7 +40,7 @@ impl TutorialStage {
     fn read(report: &Report<'_>, title: String, cell: usize) -> Result<Self, FigureError> {
         Ok(Self {
             title,
-            draws: read_frames(report, Some(cell), DRAWS, draws)?.concat(),
+            draws: read_frames(report, Some(cell), DRAWS, read_draws)?.concat(),
             pair: read_frames(report, Some(cell), PAIR, BivariateNormal::read)?.into_iter().flatten().next(),
             marginal: read_frames(report, Some(cell), MARGINAL, read_marginal)?,
             data: read_frames(report, Some(cell), DATA, read_observations)?.concat(),
@@ -93,16 +93,16 @@ impl PictureBuilder for TutorialFigure {
         let mut panels = Vec::with_capacity(3 * stages.len());
         for (i, stage) in stages.iter().enumerate() {
             let prior = stages.first().filter(|_| i > 0);
-            panels.push(samples(self, stage, &scales));
+            panels.push(samples_panel(self, stage, &scales));
             panels.push(joint_panel(stage, prior, &scales));
-            panels.push(density(stage, prior, &scales));
+            panels.push(density_panel(stage, prior, &scales));
         }
         Ok(Picture { legend: legend(), layout: Layout::new(HEIGHT).columns(Some(3)), panels }.with_panel_letters())
     }
 }
 
 /// Samples of the function, the two places and the observation.
-fn samples(setting: &TutorialFigure, stage: &TutorialStage, scales: &StageScales) -> Panel {
+fn samples_panel(setting: &TutorialFigure, stage: &TutorialStage, scales: &StageScales) -> Panel {
     let colours = COLOURS.iter().cycle();
     let draws = stage.draws.iter().zip(colours);
     let mut marks: Vec<Mark> =
@@ -135,7 +135,7 @@ fn joint_panel(stage: &TutorialStage, prior: Option<&TutorialStage>, scales: &St
 }
 
 /// The density at the second place; that of the prior again behind later ones.
-fn density(stage: &TutorialStage, prior: Option<&TutorialStage>, scales: &StageScales) -> Panel {
+fn density_panel(stage: &TutorialStage, prior: Option<&TutorialStage>, scales: &StageScales) -> Panel {
     let before = prior.into_iter().flat_map(|prior| &prior.marginal);
     let mut marks: Vec<Mark> = before.map(|curve| Mark::Line(curve.clone(), BEFORE)).collect();
     for curve in &stage.marginal {

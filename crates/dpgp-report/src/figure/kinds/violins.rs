@@ -87,7 +87,7 @@ impl<'a> ViolinPanels<'a> {
             x: Scale::tight(inputs).wider(0.7 * room),
             rows: Scale::from_zero(rows),
             latent: Scale::covering(false, private.chain(exact)),
-            counts: counts.first().map(|counts| bars(counts, room)).unwrap_or_default(),
+            counts: counts.first().map(|counts| stacked_class_bars(counts, room)).unwrap_or_default(),
         })
     }
 
@@ -97,7 +97,7 @@ impl<'a> ViolinPanels<'a> {
             probability.extend(self.violins(&samples, &samples.probability));
             latent.extend(self.violins(&samples, &samples.latent));
         }
-        if let Some(exact) = read_nonprivate_classes(report, group.first_cell())? {
+        if let Some(exact) = read_nearest_nonprivate_classes(report, group.first_cell())? {
             probability.push(Mark::Strokes(
                 points_from_columns(exact.x, exact.probability),
                 MarkShape::Times,
@@ -137,7 +137,7 @@ impl<'a> ViolinPanels<'a> {
 }
 
 /// The rows of both classes at each value, one upon the other.
-fn bars(counts: &ClassCounts<'_>, room: f64) -> Vec<Mark> {
+fn stacked_class_bars(counts: &ClassCounts<'_>, room: f64) -> Vec<Mark> {
     let mut marks = Vec::new();
     for ((x, positive), negative) in counts.x.iter().zip(counts.positive).zip(counts.negative) {
         let (left, right) = (x - BAR * room, x + BAR * room);
@@ -164,7 +164,10 @@ fn violin(x: f64, room: f64, values: &[f64]) -> Vec<Mark> {
 }
 
 /// The values without privacy, from the cell that has the most labels in common.
-fn read_nonprivate_classes<'a>(report: &'a Report<'_>, cell: usize) -> Result<Option<Classes<'a>>, FigureError> {
+fn read_nearest_nonprivate_classes<'a>(
+    report: &'a Report<'_>,
+    cell: usize,
+) -> Result<Option<Classes<'a>>, FigureError> {
     let exact = report.frames.iter().filter(|(_, frame)| frame.name == CLASSES);
     let nearest = exact.map(|(other, _)| *other).min_by_key(|other| report.count_label_differences(cell, *other));
     let Some(nearest) = nearest else { return Ok(None) };
