@@ -80,7 +80,7 @@ fn sufficient_statistics() {
     let columns: Vec<&[f64]> = x.as_slice().chunks_exact(8000).collect();
     let kernel = stream::QuantizedKernel::new(1.0, &[1.0, 1.0], &points(64, 2), 8.0);
     let mut sums = stream::KernelSums::zero(64);
-    kernel.add(&columns, &targets, &mut sums, &mut stream::SumScratch::default());
+    kernel.add_rows_to_sums(&columns, &targets, &mut sums, &mut stream::SumScratch::default());
     black_box(sums);
 }
 

@@ -120,7 +120,9 @@ pub mod prelude {
         gaussian_delta,
     };
     pub use crate::release::{AnyPlannedSumsRelease, DrawnRelease, UnchargedRelease, ledger::LedgerOptions};
-    pub use crate::run::{DataLocations, Project, RunOptions, RunPlan, Shard, Study, StudyReport, WorkerPool};
+    pub use crate::run::{
+        DataLocations, ExperimentRunReport, ExperimentRunner, Project, RunOptions, RunPlan, Shard, WorkerPool,
+    };
     pub use crate::task::Experiment;
 }
 

@@ -22,5 +22,5 @@ fn main() -> Result<()> {
     } else {
         Vec::new()
     };
-    std::fs::write(Path::new(&folder).join("shipped"), pack::pack(sources, &paths)?)
+    std::fs::write(Path::new(&folder).join("shipped"), pack::pack_shipped_files(sources, &paths)?)
 }

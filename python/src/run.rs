@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use dpgp::cli::{Invocation, run_command};
 use dpgp::data::{SilentProgress, shipped_text};
-use dpgp::fs::read_unlinked_text;
-use dpgp::prelude::{DataLocations, Project, RunOptions, Shard, Study, WorkerPool};
+use dpgp::fs::read_text_unless_outside_link;
+use dpgp::prelude::{DataLocations, ExperimentRunner, Project, RunOptions, Shard, WorkerPool};
 use dpgp::publish::{Report, ensure_no_links, publish, table_csv};
 use pyo3::prelude::*;
 
@@ -48,10 +48,10 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
         Failure::input(format!("{} matches {} experiments; name one", asked.name, several.len()))
     })?;
     if let Some(folder) = &asked.results {
-        ensure_no_links(folder, &folder.join(experiment.folder()))?;
+        ensure_no_links(folder, &folder.join(experiment.relative_results_folder()))?;
     }
     let store = asked.store.clone().unwrap_or_else(|| project.path_inside("data/store"));
-    let mut study = Study::open(&project, &store)?;
+    let mut study = ExperimentRunner::open(&project, &store)?;
     let pool = WorkerPool::new(asked.threads)?;
     let options = RunOptions {
         pool: &pool,
@@ -65,7 +65,7 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
     let results = done.results.ok_or_else(|| Failure::other(format!("{} is not complete", asked.name)))?;
     let report = Report::new(&experiment, results.rows, results.frames).with_failed_cells(results.failed);
     if let Some(folder) = &asked.results {
-        publish(&folder.join(experiment.folder()), &report, &done.provenance)?;
+        publish(&folder.join(experiment.relative_results_folder()), &report, &done.provenance)?;
     }
     table_csv(&report).map_err(|error| Failure::other(error.to_string()))
 }
@@ -75,9 +75,9 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
 pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
     let project = opened(true)?;
     let experiment = project.find_one_experiment(name).map_err(Failure::from)?;
-    let own = Path::new(&experiment.folder()).join("table.csv");
+    let own = Path::new(&experiment.relative_results_folder()).join("table.csv");
     let path = folder.unwrap_or_else(|| project.path_inside("results")).join(&own);
-    if let Ok(text) = read_unlinked_text(&path) {
+    if let Ok(text) = read_text_unless_outside_link(&path) {
         return Ok(text);
     }
     let shipped = shipped_text(&Path::new("results").join(&own).to_string_lossy());

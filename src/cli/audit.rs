@@ -126,7 +126,7 @@ fn audit_experiments(arguments: &AuditArguments, format: OutputFormat) -> Result
         match format {
             OutputFormat::Text => print(&text(experiment, &audited))?,
             OutputFormat::Json => printed.push(AuditedExperiment {
-                experiment: experiment.folder(),
+                experiment: experiment.relative_results_folder(),
                 cells: audited.iter().map(describe_audited_cell).collect(),
             }),
         }
@@ -138,7 +138,7 @@ fn audit_experiments(arguments: &AuditArguments, format: OutputFormat) -> Result
 }
 
 fn text(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> String {
-    let name = experiment.folder();
+    let name = experiment.relative_results_folder();
     if audited.is_empty() {
         return format!("{name}: no cell claims privacy\n\n");
     }
@@ -257,14 +257,14 @@ pub fn audit_end_to_end(
     let worst = checks.iter().map(|check| check.verdict).max().unwrap_or(AuditVerdict::NotAudited);
     match format {
         OutputFormat::Text => {
-            let mut text = format!("{}: {}\n", experiment.folder(), worst.name());
+            let mut text = format!("{}: {}\n", experiment.relative_results_folder(), worst.name());
             for EndToEndCheck { verdict, note } in &checks {
                 text.push_str(&format!("  {:<7} {note}\n", verdict.name()));
             }
             print(&text)?;
         }
         OutputFormat::Json => print_json(&json!(AttackedRelease {
-            experiment: experiment.folder(),
+            experiment: experiment.relative_results_folder(),
             verdict: worst,
             checks: checks.clone()
         }))?,

@@ -10,7 +10,7 @@ use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelectio
 use super::output::{CheckedExperiment, print, print_data, print_json};
 use super::report::summary_pages;
 use dpgp_report::{Report, list_result_differences, publish, wrap_prose};
-use dpgp_run::{Project, Provenance, RunError, RunOptions, Study, StudyReport, create_watcher};
+use dpgp_run::{ExperimentRunReport, ExperimentRunner, Project, Provenance, RunError, RunOptions, create_watcher};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -62,27 +62,27 @@ pub fn check(arguments: &CheckArguments, format: OutputFormat) -> Result<(), Cli
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
     let scratch = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
-    let mut study = Study::open(&project, scratch.path())?;
+    let mut study = ExperimentRunner::open(&project, scratch.path())?;
     let (pool, watcher, stop) = (arguments.work.pool()?, create_watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions { watcher: watcher.as_ref(), stop: &stop, ..RunOptions::new(&pool) };
     let again = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
     let mut results = arguments.results.folder(&project);
     if arguments.twice {
         results = again.path().join("results");
-        let mut first = Study::open(&project, again.path())?;
+        let mut first = ExperimentRunner::open(&project, again.path())?;
         for experiment in &experiments {
             let done = first.run(experiment, &options).map_err(RunError::into_discarded)?;
             let (report, provenance) = build_report(experiment, done)?;
-            publish(&results.join(experiment.folder()), &report, &provenance)?;
+            publish(&results.join(experiment.relative_results_folder()), &report, &provenance)?;
         }
     }
     let mut all = Vec::new();
     for experiment in &experiments {
-        let folder = results.join(experiment.folder());
+        let folder = results.join(experiment.relative_results_folder());
         let done = match study.run(experiment, &options).map_err(RunError::into_discarded) {
             // One experiment that fails does not hide the others.
             Err(failed @ RunError::Cells { .. }) => {
-                let (name, file) = (experiment.folder(), folder.join("table.csv"));
+                let (name, file) = (experiment.relative_results_folder(), folder.join("table.csv"));
                 let found = CheckFindings { name, file, findings: vec![failed.to_string()] };
                 print_findings(&found, arguments.form, format)?;
                 all.push(found);
@@ -96,7 +96,7 @@ pub fn check(arguments: &CheckArguments, format: OutputFormat) -> Result<(), Cli
         let scratch = format!("{}/", again.path().display());
         let findings = findings.iter().map(|finding| finding.replace(&scratch, "")).collect();
         let file = folder.join("table.csv");
-        let found = CheckFindings { name: experiment.folder(), file, findings };
+        let found = CheckFindings { name: experiment.relative_results_folder(), file, findings };
         print_findings(&found, arguments.form, format)?;
         all.push(found);
     }
@@ -140,7 +140,7 @@ fn print_findings(one: &CheckFindings, form: CheckFormat, format: OutputFormat) 
 }
 
 /// The report of a whole run.
-fn build_report(experiment: &Experiment, done: StudyReport) -> Result<(Report<'_>, Provenance), CliError> {
+fn build_report(experiment: &Experiment, done: ExperimentRunReport) -> Result<(Report<'_>, Provenance), CliError> {
     let Some(results) = done.results else {
         return Err(CliError::Incomplete(experiment.name.clone()));
     };

@@ -9,9 +9,9 @@ use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, StoreArguments};
 use super::output::{CollectedExperiment, print, print_json};
 use dpgp_report::{Report, publish};
-use dpgp_run::Study;
-use dpgp_run::store::{RunHeader, merge};
-use dpgp_spec::is_changed_experiment;
+use dpgp_run::ExperimentRunner;
+use dpgp_run::store::{RunHeader, merge_stores};
+use dpgp_spec::is_changed_experiment_name;
 
 const EXAMPLES: &str = "\
 The stores of one experiment's shards must agree on spec, data, seed and numerics version. Results held in several stores must agree too.
@@ -52,11 +52,11 @@ pub fn collect(arguments: &CollectArguments, format: OutputFormat) -> Result<(),
     }
     let store = arguments.store.folder(&project);
     project.ensure_no_links_to_store(&store)?;
-    let runs = merge(&store, &arguments.directories)?;
+    let runs = merge_stores(&store, &arguments.directories)?;
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
     // Skip runs with --set: their changes are not in any spec.
-    for header in runs.iter().filter(|header| !is_changed_experiment(&header.experiment)) {
+    for header in runs.iter().filter(|header| !is_changed_experiment_name(&header.experiment)) {
         all.push(publish_run(header, &study, &arguments.results)?);
     }
     if format == OutputFormat::Json {
@@ -73,11 +73,11 @@ pub fn collect(arguments: &CollectArguments, format: OutputFormat) -> Result<(),
 /// Publishes the stored results of a run, if it is complete.
 fn publish_run(
     header: &RunHeader,
-    study: &Study<'_>,
+    study: &ExperimentRunner<'_>,
     results: &ResultsArguments,
 ) -> Result<CollectionStatus, CliError> {
     let (experiment, report) = study.load_stored_report(header)?;
-    let (name, done, total) = (experiment.folder(), report.stored, report.total);
+    let (name, done, total) = (experiment.relative_results_folder(), report.stored, report.total);
     let folder = results.output_folder(study.project(), &experiment, Some(report.provenance.seed))?;
     let Some(found) = report.results else {
         return Ok(CollectionStatus { name, done, total, folder: None });

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
 use super::output::{ExplainedExperiment, print, print_json};
-use dpgp_run::{RecomputeReason, RunPlan, StaleResults, Study};
+use dpgp_run::{ExperimentRunner, RecomputeReason, RunPlan, StaleResults};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -44,18 +44,18 @@ pub fn explain(arguments: &ExplainArguments, format: OutputFormat) -> Result<(),
 /// Prints, for each result that a run would compute, what changed since it was last computed.
 pub(super) fn print_reasons(
     experiments: &[Experiment],
-    study: &Study<'_>,
+    study: &ExperimentRunner<'_>,
     seed: Option<u32>,
     format: OutputFormat,
 ) -> Result<(), CliError> {
     let mut all = Vec::new();
     for experiment in experiments {
         let plan = study.plan(experiment, seed)?;
-        let stale = study.explain(&plan)?;
+        let stale = study.explain_missing_results(&plan)?;
         if format == OutputFormat::Text {
-            print(&text(&experiment.folder(), &plan, &stale))?;
+            print(&text(&experiment.relative_results_folder(), &plan, &stale))?;
         }
-        all.push(ExplainedExperiment { experiment: experiment.folder(), stale });
+        all.push(ExplainedExperiment { experiment: experiment.relative_results_folder(), stale });
     }
     if format == OutputFormat::Json { print_json(&json!(all)) } else { Ok(()) }
 }

@@ -10,7 +10,7 @@ use super::options::OutputFormat;
 use super::output::{GeneratedRows, print, print_json};
 use dpgp_data::rows::{RowProgressBar, RowWriter};
 use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, generate_trips};
-use dpgp_fs::write_file_atomically;
+use dpgp_fs::write_atomically_with;
 
 const EXAMPLES: &str = "\
 Rows have the columns start_latitude, start_longitude, hour_of_day and minutes, like the trips of beyond/citibike-scale. The same seed
@@ -58,7 +58,7 @@ pub fn generate(arguments: &GenerateArguments, format: OutputFormat) -> Result<(
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path.clone()));
     }
-    write_file_atomically(path, |file| {
+    write_atomically_with(path, |file| {
         let mut writer = RowWriter::new(file.try_clone()?, path, &TRIP_COLUMNS)?;
         let mut meter = (!quiet).then(|| RowProgressBar::stderr("writing", Some(*rows)));
         for batch in 0..rows.div_ceil(TRIP_BATCH as u64) {

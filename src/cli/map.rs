@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::OutputFormat;
 use super::output::{new_file_error, open_new, print, print_json};
-use dpgp_fs::NewFile;
+use dpgp_fs::AtomicNewFile;
 use dpgp_release::{CertificateSummary, PredictionsFileContents};
 use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapSlice, ValueScaleEnds, draw_map};
 
@@ -138,7 +138,7 @@ impl MapRequest {
 /// A map that can be written.
 pub(super) struct NewMapFile {
     wanted: MapRequest,
-    file: NewFile,
+    file: AtomicNewFile,
 }
 
 impl NewMapFile {

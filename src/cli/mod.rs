@@ -51,7 +51,7 @@ pub use environment::Invocation;
 use error::{BUG, CliError};
 use output::print_stderr;
 
-use dpgp_data::is_decoding;
+use dpgp_data::is_thread_decoding_parquet;
 
 use audit::{AttackedRelease, AttackedSamples, AuditedExperiment};
 use dpgp_report::{BibliographyEntry, Ranking};
@@ -266,7 +266,7 @@ pub fn run_command(invocation: Invocation) -> u8 {
 /// The hook exits from the thread that panicked. Nothing may continue after a bug, and a thread that nobody joins must not hide one.
 /// A panic inside the decoder is left alone: it means that the file is damaged.
 fn report_bug(panic: &PanicHookInfo<'_>) {
-    if is_decoding() {
+    if is_thread_decoding_parquet() {
         return;
     }
     print_stderr(&panic.to_string());

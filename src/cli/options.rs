@@ -14,8 +14,8 @@ use super::output::print_stderr;
 use dpgp_fs::{append_suffix, refuse_links};
 use dpgp_release::ledger::{BudgetSetting, ChargeReceipt, LedgerAccount, LedgerOptions};
 use dpgp_report::{CommittedResults, ResultsSource, ensure_no_links};
-use dpgp_run::{DataLocations, Project, RunError, StateFolder, Study, WorkerPool};
-use dpgp_spec::is_changed_experiment;
+use dpgp_run::{DataLocations, ExperimentRunner, Project, RunError, StateFolder, WorkerPool};
+use dpgp_spec::is_changed_experiment_name;
 use dpgp_task::Experiment;
 
 /// Makes options conflict with others, if `arg` is one of them.
@@ -123,8 +123,8 @@ impl StoreArguments {
     }
 
     /// Opens a study with this store. Warns on standard error about damaged parts of the store.
-    pub fn study<'p>(&self, project: &'p Project) -> Result<Study<'p>, RunError> {
-        let study = Study::open(project, &self.folder(project))?;
+    pub fn study<'p>(&self, project: &'p Project) -> Result<ExperimentRunner<'p>, RunError> {
+        let study = ExperimentRunner::open(project, &self.folder(project))?;
         study.store().warnings().iter().for_each(|warning| print_stderr(&format!("warning: {warning}")));
         Ok(study)
     }
@@ -146,9 +146,9 @@ impl ResultsArguments {
         experiment: &Experiment,
         seed: Option<u32>,
     ) -> Result<PathBuf, CliError> {
-        let mut folder = self.folder(project).join(experiment.folder());
+        let mut folder = self.folder(project).join(experiment.relative_results_folder());
         if let Some(seed) = seed.filter(|seed| *seed != experiment.meta.seed && self.directory.is_none()) {
-            folder = match is_changed_experiment(&experiment.name) {
+            folder = match is_changed_experiment_name(&experiment.name) {
                 true => folder.join(format!("seed-{seed}")),
                 false => folder.join(format!("changed/seed-{seed}")),
             };
@@ -173,7 +173,7 @@ impl ResultsArguments {
     pub fn read_committed(&self, project: &Project, experiment: &Experiment) -> Result<CommittedResults, CliError> {
         let folder = self.folder(project);
         let found = self.results_source(&folder, project).read(experiment)?;
-        found.ok_or_else(|| CliError::NoTables(folder.join(experiment.folder()).display().to_string()))
+        found.ok_or_else(|| CliError::NoTables(folder.join(experiment.relative_results_folder()).display().to_string()))
     }
 
     /// Reads the published results, and warns on standard error if they are from another version of the spec.
@@ -181,7 +181,7 @@ impl ResultsArguments {
         let committed = self.read_committed(project, experiment)?;
         if committed.is_stale(experiment) {
             let name = &experiment.name;
-            let table = self.folder(project).join(experiment.folder()).join("table.csv");
+            let table = self.folder(project).join(experiment.relative_results_folder()).join("table.csv");
             print_stderr(&format!(
                 "warning: {} is from another version of the spec {name}; use `dpgp run {name}` to update it",
                 table.display()

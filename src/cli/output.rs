@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::CliError;
 use dpgp_data::{escape_hidden_text, is_hidden_char};
-use dpgp_fs::{NewFile, ReadAccess};
+use dpgp_fs::{AtomicNewFile, ReadAccess};
 use dpgp_report::{ClaimOutcome, ClaimOutcomeKind, TableGrade};
 use dpgp_run::{ClippedCounts, StaleResults};
 use dpgp_spec::ClaimOwner;
@@ -44,8 +44,8 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
 }
 
 /// Opens a new file or a pipe before anything is computed. Fails if the file exists.
-pub fn open_new(path: &Path) -> Result<NewFile, CliError> {
-    NewFile::open(path, ReadAccess::All).map_err(|cause| new_file_error(path, cause))
+pub fn open_new(path: &Path) -> Result<AtomicNewFile, CliError> {
+    AtomicNewFile::open(path, ReadAccess::All).map_err(|cause| new_file_error(path, cause))
 }
 
 /// Makes the error for a new file that could not be written.

@@ -11,7 +11,7 @@ use super::list::data_status_name;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
 use super::output::{PlannedExperiment, print, print_json};
 use dpgp_report::plain_table;
-use dpgp_run::{Shard, Study};
+use dpgp_run::{ExperimentRunner, Shard};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -61,7 +61,7 @@ pub fn plan(arguments: &PlanArguments, format: OutputFormat) -> Result<(), CliEr
 /// Prints, for each experiment, the number of cells, the stored results, and an estimate of the time left.
 pub(super) fn print_plan(
     experiments: &[Experiment],
-    study: &Study<'_>,
+    study: &ExperimentRunner<'_>,
     seed: Option<u32>,
     work: &ComputeArguments,
     format: OutputFormat,
@@ -81,19 +81,19 @@ pub(super) fn print_plan(
 
 fn forecast(
     experiment: &Experiment,
-    study: &Study<'_>,
+    study: &ExperimentRunner<'_>,
     seed: Option<u32>,
     work: &ComputeArguments,
 ) -> Result<RunForecast, CliError> {
     let plan = study.plan(experiment, seed)?;
     Ok(RunForecast {
-        name: experiment.folder(),
+        name: experiment.relative_results_folder(),
         cells: experiment.cells.len(),
         results: plan.replicate_count(),
         stored: plan.stored_count(),
         data: data_status_name(experiment, study.project()),
         blocks: plan.pending_block_replicates(Shard::WHOLE).len(),
-        spent: study.seconds_stored(&plan)?,
+        spent: study.stored_compute_seconds(&plan)?,
         seconds: study.seconds_left(&plan, work.jobs())?,
     })
 }

@@ -20,7 +20,7 @@ use dpgp_report::{
     NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, publish, run_summary_screen,
     table_terminal, wrap_prose,
 };
-use dpgp_run::{RunError, RunOptions, Shard, Study, StudyReport, create_watcher};
+use dpgp_run::{ExperimentRunReport, ExperimentRunner, RunError, RunOptions, Shard, create_watcher};
 use dpgp_spec::SpecChange;
 use dpgp_task::{Experiment, TaskSetting};
 
@@ -131,7 +131,7 @@ struct RunSummary {
 
 fn run_all(
     experiments: &[Experiment],
-    study: &mut Study<'_>,
+    study: &mut ExperimentRunner<'_>,
     options: &RunOptions<'_>,
     arguments: &RunArguments,
     told: &mut RunSummary,
@@ -153,7 +153,7 @@ fn run_all(
 
 fn run_one(
     experiment: &Experiment,
-    study: &mut Study<'_>,
+    study: &mut ExperimentRunner<'_>,
     options: &RunOptions<'_>,
     arguments: &RunArguments,
     told: &mut RunSummary,
@@ -177,7 +177,11 @@ fn run_one(
 }
 
 /// Says which program of somebody else will run, and how often.
-fn announce_programs(experiment: &Experiment, study: &Study<'_>, options: &RunOptions<'_>) -> Result<(), CliError> {
+fn announce_programs(
+    experiment: &Experiment,
+    study: &ExperimentRunner<'_>,
+    options: &RunOptions<'_>,
+) -> Result<(), CliError> {
     let programs = experiment.cells.iter().filter_map(|cell| match &*cell.setting().task {
         TaskSetting::Command(task) => Some(task.command_line_text()),
         _ => None,
@@ -215,7 +219,12 @@ fn unlisted_program_files(experiment: &Experiment) -> BTreeSet<String> {
 }
 
 /// Prints the published results.
-fn print_report(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &mut RunSummary) -> Result<(), CliError> {
+fn print_report(
+    report: &Report<'_>,
+    done: &ExperimentRunReport,
+    folder: &Path,
+    told: &mut RunSummary,
+) -> Result<(), CliError> {
     let experiment = report.experiment;
     if told.format == OutputFormat::Json {
         return told.values.push(as_json(report, done, &folder.to_string_lossy()));
@@ -239,7 +248,7 @@ fn print_report(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &m
 }
 
 /// The first screen, and where the files are.
-fn print_first_screen(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), CliError> {
+fn print_first_screen(report: &Report<'_>, done: &ExperimentRunReport, folder: &Path) -> Result<(), CliError> {
     let experiment = report.experiment;
     let mut notes: Vec<String> = experiment.changes.iter().map(|change| format!("changed: {change}")).collect();
     if done.provenance.seed != experiment.meta.seed {
@@ -258,7 +267,7 @@ fn print_shard(
     experiment: &Experiment,
     shard: Shard,
     blocks: usize,
-    study: &Study<'_>,
+    study: &ExperimentRunner<'_>,
     told: &mut RunSummary,
 ) -> Result<(), CliError> {
     let (name, folder) = (&experiment.name, study.store().directory().display().to_string());
@@ -274,7 +283,7 @@ fn print_shard(
     print(&format!("{name}, shard {shard}: {blocks} computed and stored in {folder}\n"))
 }
 
-fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
+fn as_json(report: &Report<'_>, done: &ExperimentRunReport, folder: &str) -> Value {
     json!(ExperimentRunOutput {
         experiment: report.experiment.name.clone(),
         results: folder.to_owned(),

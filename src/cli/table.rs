@@ -75,7 +75,7 @@ pub(super) fn print_table(
     let experiment = project.find_one_experiment(name)?;
     if form.tidy {
         results.read_with_warning(project, &experiment)?;
-        return print_data(&tidy_runs_csv(&results.folder(project).join(experiment.folder()))?);
+        return print_data(&tidy_runs_csv(&results.folder(project).join(experiment.relative_results_folder()))?);
     }
     let committed = results.read_with_warning(project, &experiment)?;
     let layout = layout(form, &experiment, &committed)?;

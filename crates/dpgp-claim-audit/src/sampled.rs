@@ -160,7 +160,7 @@ fn read_cells(path: &Path, first: Option<CsvFirstLineKind>) -> Result<OutputFile
         let columns: Vec<String> = describe_columns(path)?.into_iter().map(|column| column.name).collect();
         read_user_table(path, &columns.iter().map(String::as_str).collect::<Vec<&str>>())?
     };
-    let (columns, rows) = (table.columns(), table.rows());
+    let (columns, rows) = (table.column_names(), table.row_count());
     let cells = columns.iter().map(|name| table.text_column(name)).collect::<Result<_, _>>()?;
     let cells = OutputFileCells { columns, rows, cells };
     if first.is_none() && !is_parquet(path) && cells.has_ambiguous_header() {

@@ -18,7 +18,7 @@ use super::error::{
 };
 use super::fetch::{FetchOptions, fetch};
 use super::manifest::{DataFile, Dataset};
-use super::shipped::{shipped_file_text, write_shipped_file};
+use super::shipped::{shipped_data_file_text, write_shipped_data_file};
 use dpgp_fs::{no_follow_options, refuse_links, temporary_file};
 
 /// The places that files are looked for in, and how missing ones are fetched.
@@ -235,7 +235,7 @@ impl DatasetCache {
     ) -> Result<FileChecksum, DataError> {
         self.ensure_mirror_is_folder()?;
         refuse_links(&self.vouched, target).with_io_context(FileAction::Write, target)?;
-        if let Some(stamp) = write_shipped_file(file, target)? {
+        if let Some(stamp) = write_shipped_data_file(file, target)? {
             return Ok(stamp);
         }
         if file.urls.is_empty() {
@@ -278,7 +278,7 @@ impl DatasetCache {
 
     fn file_status(&self, file: &DataFile) -> DatasetStatus {
         let Some((place, path)) = self.locate_file(file) else {
-            let nowhere = file.urls.is_empty() && shipped_file_text(file).is_none();
+            let nowhere = file.urls.is_empty() && shipped_data_file_text(file).is_none();
             return if nowhere { DatasetStatus::Unobtainable } else { DatasetStatus::Missing };
         };
         let size_right = fs::metadata(&path).is_ok_and(|data| file.expected.admits_size(data.len()));

@@ -51,11 +51,11 @@ pub use own::{
     ColumnDescription, ColumnKind, ColumnNameSource, TableDescription, build_csv_layout, describe_columns,
     describe_table, detect_csv_layout, is_parquet, read_user_table,
 };
-pub use parquet::is_decoding;
+pub use parquet::is_thread_decoding_parquet;
 pub use person::{KeptRows, PersonId, PersonRowSampler};
 pub use shipped::{shipped_paths_below, shipped_text};
 pub use table::Table;
-pub use table_error::{RowUnit, TableCellError, TableError};
+pub use table_error::{LineOrRow, TableCellError, TableError};
 pub use text::CsvLayout;
 pub use trips::TripTable;
 pub use write::{OutputCells, OutputColumn, encode_parquet_table};

@@ -12,7 +12,7 @@ use super::digest::{Digest, DigestParseError, FileChecksum};
 use super::error::{DataError, ExpectedContents, is_hidden_char};
 use super::format::DatasetFormat;
 use super::http::is_safe_url;
-use super::suggest::closest;
+use super::suggest::closest_name;
 
 /// The manifest that the project ships.
 const SHIPPED: &str = include_str!("../../../data/datasets.toml");
@@ -97,7 +97,7 @@ impl DatasetManifest {
         self.datasets.get(name).ok_or_else(|| DataError::UnknownDataset {
             name: name.to_owned(),
             known: self.names().map(str::to_owned).collect(),
-            suggestion: closest(name, self.names()).map(str::to_owned),
+            suggestion: closest_name(name, self.names()).map(str::to_owned),
         })
     }
 

@@ -136,10 +136,10 @@ pub fn describe_table(path: &Path, layout: &CsvLayout) -> Result<TableDescriptio
         return Ok(TableDescription { columns, rows: file.rows(), words_first: None });
     }
     let mut reader = CsvRowReader::open(path, &layout.to_csv_format())?;
-    if let Some(column) = find_repeated_name(reader.names()) {
+    if let Some(column) = find_repeated_name(reader.column_names()) {
         return Err(reader.wrap_table_error(TableError::RepeatedColumn(column.to_owned())));
     }
-    let mut seen = vec![CellTypeObserver::default(); reader.names().len()];
+    let mut seen = vec![CellTypeObserver::default(); reader.column_names().len()];
     let (mut rows, mut first, mut words_first) = (0, 0, false);
     while reader.advance_row()? {
         for (place, seen) in seen.iter_mut().enumerate() {
@@ -152,7 +152,7 @@ pub fn describe_table(path: &Path, layout: &CsvLayout) -> Result<TableDescriptio
         rows += 1;
     }
     let above = seen.iter().any(|seen| seen.numbers > 0 && seen.no_number.is_some_and(|(line, _)| line == first));
-    let names = reader.names().iter().cloned().zip(seen);
+    let names = reader.column_names().iter().cloned().zip(seen);
     let columns = names.map(|(name, seen)| seen.into_column_description(name));
     let columns = columns.filter(|column| !column.name.is_empty() || column.kind != ColumnKind::Nothing);
     Ok(TableDescription { columns: columns.collect(), rows, words_first: (words_first && above).then_some(first) })

@@ -90,7 +90,7 @@ impl ParquetFile {
         let Some(column) = group.columns().get(place) else {
             return Err(self.decoding_error(ParquetError::General("a row group has too few columns".to_owned())));
         };
-        let is_inside = chunk_range(column).is_some_and(|range| range.end <= self.source.length());
+        let is_inside = chunk_range(column).is_some_and(|range| range.end <= self.source.file_size());
         if is_inside && column.num_values() == group.num_rows() {
             return Ok(());
         }
@@ -182,12 +182,16 @@ impl ParquetColumnReader {
                 read_typed_cells::<_, _, UInt64Chunked>(reader, rows, present, |n| n.cast_unsigned())?.into_series()
             }
             (R::Int32ColumnReader(reader), C::Decimal(scale)) => {
-                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
-                    .into_series()
+                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| {
+                    decimal_to_double(i128::from(*n), scale)
+                })?
+                .into_series()
             }
             (R::Int64ColumnReader(reader), C::Decimal(scale)) => {
-                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
-                    .into_series()
+                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| {
+                    decimal_to_double(i128::from(*n), scale)
+                })?
+                .into_series()
             }
             (R::FixedLenByteArrayColumnReader(reader), C::Decimal(scale)) => {
                 read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| decode_decimal_bytes(n, scale))?
@@ -228,7 +232,7 @@ impl ParquetColumnReader {
 }
 
 fn decode_decimal_bytes(bytes: &FixedLenByteArray, scale: u32) -> f64 {
-    decimal(big_endian(bytes.data()), scale)
+    decimal_to_double(decode_big_endian_integer(bytes.data()), scale)
 }
 
 fn decode_text(bytes: &ByteArray) -> String {
@@ -267,7 +271,7 @@ const POWERS: [f64; 23] = [
 ];
 
 /// The double next to `unscaled * 10^-scale`, as of the same number in text.
-fn decimal(unscaled: i128, scale: u32) -> f64 {
+fn decimal_to_double(unscaled: i128, scale: u32) -> f64 {
     match POWERS.get(scale as usize) {
         // Both are exact, so that their quotient is rounded once.
         Some(power) if unscaled.unsigned_abs() <= 1 << 53 => unscaled as f64 / power,
@@ -276,7 +280,7 @@ fn decimal(unscaled: i128, scale: u32) -> f64 {
 }
 
 /// A whole number whose first byte is the most significant and has the sign.
-fn big_endian(bytes: &[u8]) -> i128 {
+fn decode_big_endian_integer(bytes: &[u8]) -> i128 {
     let sign = if bytes.first().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
     bytes.iter().fold(sign, |number, byte| number << 8 | i128::from(*byte))
 }
@@ -287,7 +291,7 @@ pub(super) trait ParquetSource: Send {
     fn metadata(&self) -> &ParquetMetaData;
 
     /// How long it is.
-    fn length(&self) -> u64;
+    fn file_size(&self) -> u64;
 
     /// A column of a row group, by its place in the file; messages name the file `path`.
     fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError>;
@@ -345,7 +349,7 @@ impl ParquetSource for LocalParquet {
         self.reader.metadata()
     }
 
-    fn length(&self) -> u64 {
+    fn file_size(&self) -> u64 {
         self.bytes
     }
 
@@ -361,7 +365,7 @@ thread_local! {
 }
 
 /// Whether this thread decodes a file. A panic is then an error of the file, and no bug of the program.
-pub fn is_decoding() -> bool {
+pub fn is_thread_decoding_parquet() -> bool {
     DECODING.get()
 }
 
@@ -392,16 +396,27 @@ mod tests {
             (-99_999_999_999_999_999_999_999_999_999_999_999_999, 38, "-0.99999999999999999999999999999999999999"),
             (1, 30, "1e-30"),
         ] {
-            assert_eq!(decimal(unscaled, scale).to_string(), text.parse::<f64>().unwrap().to_string(), "{text}");
+            assert_eq!(
+                decimal_to_double(unscaled, scale).to_string(),
+                text.parse::<f64>().unwrap().to_string(),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn bytes_of_whole_numbers() {
         for number in [0, 1, -1, 127, 128, -128, -129, 12_345, i64::MAX, i64::MIN] {
-            assert_eq!(big_endian(&number.to_be_bytes()), i128::from(number));
+            assert_eq!(decode_big_endian_integer(&number.to_be_bytes()), i128::from(number));
         }
-        assert_eq!((big_endian(&[0xff]), big_endian(&[0x00, 0x80]), big_endian(&[])), (-1, 128, 0));
-        assert_eq!(big_endian(&i128::MIN.to_be_bytes()), i128::MIN);
+        assert_eq!(
+            (
+                decode_big_endian_integer(&[0xff]),
+                decode_big_endian_integer(&[0x00, 0x80]),
+                decode_big_endian_integer(&[])
+            ),
+            (-1, 128, 0)
+        );
+        assert_eq!(decode_big_endian_integer(&i128::MIN.to_be_bytes()), i128::MIN);
     }
 }

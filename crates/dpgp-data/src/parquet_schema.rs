@@ -155,7 +155,7 @@ impl ParquetWriterNotes {
             notes.iter().find(|note| note.key == key)?.value.as_deref()
         };
         let mut notes = Self::default();
-        notes.durations.extend(note("ARROW:schema").map(duration_columns).unwrap_or_default());
+        notes.durations.extend(note("ARROW:schema").map(parse_arrow_duration_columns).unwrap_or_default());
         if let Some(pandas) = note("pandas").and_then(|note| serde_json::from_str(note).ok()) {
             notes.read_pandas_metadata(&pandas);
         }
@@ -185,7 +185,7 @@ const SCHEMA: u8 = 1;
 const DURATION: u8 = 18;
 
 /// The names of the columns that are spans of time; none of a text that is no such schema.
-fn duration_columns(text: &str) -> Vec<String> {
+fn parse_arrow_duration_columns(text: &str) -> Vec<String> {
     STANDARD.decode(text.trim()).ok().and_then(|bytes| decode_duration_columns(&bytes)).unwrap_or_default()
 }
 
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn spans_of_time_are_found() {
-        assert_eq!(duration_columns(SCHEMA_OF_SIX), ["trip", "dur_s"]);
+        assert_eq!(parse_arrow_duration_columns(SCHEMA_OF_SIX), ["trip", "dur_s"]);
         // Older writers put the length first.
         let bytes = STANDARD.decode(SCHEMA_OF_SIX).unwrap();
         assert_eq!(decode_duration_columns(&bytes[4..]).unwrap(), ["trip", "dur_s"]);
@@ -329,6 +329,6 @@ mod tests {
                 let _ = decode_duration_columns(&bad);
             }
         }
-        assert!(duration_columns("no base64").is_empty() && duration_columns("").is_empty());
+        assert!(parse_arrow_duration_columns("no base64").is_empty() && parse_arrow_duration_columns("").is_empty());
     }
 }

@@ -3,7 +3,7 @@
 /// The candidate closest to `name`, if one is close enough to be what was meant:
 /// at most a third of the letters differ, or one name is the start or the end of the other.
 #[must_use]
-pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest_name<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
     candidates
         .into_iter()
@@ -13,7 +13,7 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             let edits = lowered.chars().count().abs_diff(wanted.chars().count());
             is_close_enough(edits, &wanted, &lowered)
         })
-        .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (levenshtein_distance(&wanted, &candidate.to_lowercase()), candidate))
         .filter(|(edits, candidate)| is_close_enough(*edits, &wanted, &candidate.to_lowercase()))
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
@@ -28,7 +28,7 @@ fn is_close_enough(edits: usize, wanted: &str, candidate: &str) -> bool {
 }
 
 /// Levenshtein distance: the fewest insertions, deletions and substitutions from `a` to `b`.
-fn distance(a: &str, b: &str) -> usize {
+fn levenshtein_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
@@ -49,20 +49,20 @@ mod tests {
 
     #[test]
     fn textbook_distances() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "abc"), 0);
+        assert_eq!(levenshtein_distance("kitten", "sitting"), 3);
+        assert_eq!(levenshtein_distance("", "abc"), 3);
+        assert_eq!(levenshtein_distance("abc", "abc"), 0);
     }
 
     #[test]
     fn suggestions() {
         let names = ["howell1", "hmeq", "abalone"];
-        assert_eq!(closest("howel1", names), Some("howell1"));
-        assert_eq!(closest("Abalone", names), Some("abalone"));
-        assert_eq!(closest("howell", names), Some("howell1"));
-        assert_eq!(closest("zebra", names), None);
+        assert_eq!(closest_name("howel1", names), Some("howell1"));
+        assert_eq!(closest_name("Abalone", names), Some("abalone"));
+        assert_eq!(closest_name("howell", names), Some("howell1"));
+        assert_eq!(closest_name("zebra", names), None);
         let columns = ["start_latitude", "start_longitude"];
-        assert_eq!(closest("longitude", columns), Some("start_longitude"));
-        assert_eq!(closest("ude", columns), None);
+        assert_eq!(closest_name("longitude", columns), Some("start_longitude"));
+        assert_eq!(closest_name("ude", columns), None);
     }
 }

@@ -48,24 +48,24 @@ pub fn generate_sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng)
     let mut rows = SyntheticRows { inputs: vec![Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let x = HALF_WIDTH * (2.0 * rng.random::<f64>() - 1.0);
-        rows.push_noisy(x, noise, rng);
+        rows.push_noisy_sinc_point(x, noise, rng);
     }
     let at: Vec<f64> = (0..grid).map(|i| -HALF_WIDTH + 2.0 * HALF_WIDTH * i as f64 / (grid - 1) as f64).collect();
-    at.iter().for_each(|&x| rows.push_noisy(x, noise, rng));
-    rows.targets.extend(at.iter().map(|&x| sinc_value(x)));
+    at.iter().for_each(|&x| rows.push_noisy_sinc_point(x, noise, rng));
+    rows.targets.extend(at.iter().map(|&x| scaled_sinc(x)));
     rows.inputs[0].extend(at);
     rows
 }
 
 impl SyntheticRows {
-    fn push_noisy(&mut self, x: f64, noise: f64, rng: &mut impl Rng) {
+    fn push_noisy_sinc_point(&mut self, x: f64, noise: f64, rng: &mut impl Rng) {
         let z: f64 = StandardNormal.sample(rng);
         self.inputs[0].push(x);
-        self.targets.push(sinc_value(x) + noise * z);
+        self.targets.push(scaled_sinc(x) + noise * z);
     }
 }
 
-fn sinc_value(x: f64) -> f64 {
+fn scaled_sinc(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { (2.0 * x).sin() / (2.0 * x) }
 }
 
@@ -188,7 +188,7 @@ mod tests {
     fn training_rows_then_noisy_then_true_ones() {
         let rows = generate_sinc(4000, 0.1, 9, &mut Pcg64::from_seed([1; 32]));
         assert_eq!((rows.inputs[0].len(), rows.targets.len()), (4018, 4018));
-        let residual = |i: usize| rows.targets[i] - sinc_value(rows.inputs[0][i]);
+        let residual = |i: usize| rows.targets[i] - scaled_sinc(rows.inputs[0][i]);
         let sd = ((0..4000).map(|i| residual(i).powi(2)).sum::<f64>() / 4000.0).sqrt();
         assert!((sd - 0.1).abs() < 4.0 * 0.1 / 8000f64.sqrt());
         assert_eq!(rows.inputs[0][4000..4009], rows.inputs[0][4009..]);

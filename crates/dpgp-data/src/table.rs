@@ -23,7 +23,7 @@ use super::own::is_parquet;
 use super::parquet::ParquetFile;
 use super::person::PersonId;
 use super::rows::{PathPartition, RowFile, column_indices, unzip_first_csv};
-use super::table_error::{RowUnit, TableCellError, TableError};
+use super::table_error::{LineOrRow, TableCellError, TableError};
 use super::text::CsvRowReader;
 
 /// A table, and the line that each row began in.
@@ -33,7 +33,7 @@ pub struct Table {
     frame: DataFrame,
     lines: Vec<usize>,
     /// The unit of `lines`.
-    unit: RowUnit,
+    unit: LineOrRow,
     /// How many of the last columns the path of the file names.
     in_path: usize,
 }
@@ -99,15 +99,15 @@ impl Table {
         ensure_cell_limit(file.rows(), places.len()).map_err(|problem| file.wrap_table_error(problem))?;
         let columns = places.into_iter().map(|place| read_parquet_column(file, place));
         let (columns, rows) = (columns.collect::<Result<Vec<Column>, _>>()?, file.rows());
-        let frame = check_frame(path, DataFrame::new(rows, columns))?;
-        Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: RowUnit::Row, in_path: 0 })
+        let frame = map_polars_error(path, DataFrame::new(rows, columns))?;
+        Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: LineOrRow::Row, in_path: 0 })
     }
 
     fn from_text<R: BufRead>(path: &Path, mut reader: CsvRowReader<R>) -> Result<Self, DataError> {
-        if let Some(column) = find_repeated_name(reader.names()) {
+        if let Some(column) = find_repeated_name(reader.column_names()) {
             return Err(reader.wrap_table_error(TableError::RepeatedColumn(column.to_owned())));
         }
-        let names = reader.names().iter().map(|name| name.as_str().into());
+        let names = reader.column_names().iter().map(|name| name.as_str().into());
         let mut columns: Vec<_> = names.map(|name| StringChunkedBuilder::new(name, 0)).collect();
         let mut lines = Vec::new();
         while reader.advance_row()? {
@@ -118,8 +118,8 @@ impl Table {
             }
         }
         let columns = columns.into_iter().map(|column| column.finish().into_series().into()).collect();
-        let frame = check_frame(path, DataFrame::new(lines.len(), columns))?;
-        Ok(Self { file: path.to_owned(), frame, lines, unit: RowUnit::Line, in_path: 0 })
+        let frame = map_polars_error(path, DataFrame::new(lines.len(), columns))?;
+        Ok(Self { file: path.to_owned(), frame, lines, unit: LineOrRow::Line, in_path: 0 })
     }
 
     /// The file that the table was read from.
@@ -130,13 +130,13 @@ impl Table {
 
     /// The names of the columns, in the order of the file.
     #[must_use]
-    pub fn columns(&self) -> Vec<String> {
+    pub fn column_names(&self) -> Vec<String> {
         self.frame.get_column_names().iter().map(ToString::to_string).collect()
     }
 
     /// How many rows there are.
     #[must_use]
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.lines.len()
     }
 
@@ -154,18 +154,18 @@ impl Table {
 
     /// Shows all rows to a witness.
     pub fn fingerprint_rows(&self, witness: &mut RowFingerprinter) {
-        let names = self.columns();
+        let names = self.column_names();
         let read: Vec<bool> = names.iter().map(|name| witness.is_spec_column(name)).collect();
         let columns = self.frame.columns().iter();
         let mut cells: Vec<_> = columns.map(|column| column.as_materialized_series().iter()).collect();
         let own = cells.len() - self.in_path;
-        for _ in 0..self.rows() {
+        for _ in 0..self.row_count() {
             for (place, (cells, read)) in cells.iter_mut().zip(&read).enumerate() {
                 let cell = cells.next().unwrap_or(AnyValue::Null);
                 fingerprint_cell(&cell, witness, *read);
                 if place >= own {
                     witness.mark_path_cell();
-                } else if let (RowUnit::Line, Some(text)) = (self.unit, cell_to_text(&cell)) {
+                } else if let (LineOrRow::Line, Some(text)) = (self.unit, cell_to_text(&cell)) {
                     witness.add_line_text(text.as_bytes());
                 }
             }
@@ -179,11 +179,11 @@ impl Table {
     /// [`DataError::Table`] for a column that is not there, or a cell that is no number but compared with one.
     pub fn filter(&self, filter: &RowFilter) -> Result<Self, DataError> {
         let keep = match &filter.value {
-            FilterValue::Number(value) => self.map(&filter.column, |cell| match cell_to_number(cell) {
+            FilterValue::Number(value) => self.map_cells(&filter.column, |cell| match cell_to_number(cell) {
                 Err(TableCellError::Missing) => Ok(false),
                 found => Ok(filter.is.holds(found?.partial_cmp(value))),
             })?,
-            FilterValue::Text(value) => self.cells_as(&filter.column, |cell| {
+            FilterValue::Text(value) => self.map_text_cells(&filter.column, |cell| {
                 Ok(cell.is_some_and(|cell| filter.is.holds(Some(cell.cmp(value.as_str())))))
             })?,
         };
@@ -194,10 +194,10 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
-    pub fn without_missing(&self, columns: &[&str]) -> Result<Self, DataError> {
-        let mut keep = vec![true; self.rows()];
+    pub fn drop_rows_with_missing(&self, columns: &[&str]) -> Result<Self, DataError> {
+        let mut keep = vec![true; self.row_count()];
         for column in columns {
-            let there = self.cells_as(column, |cell| Ok(cell.is_some()))?;
+            let there = self.map_text_cells(column, |cell| Ok(cell.is_some()))?;
             keep.iter_mut().zip(there).for_each(|(keep, there)| *keep &= there);
         }
         self.keep_marked_rows(&keep)
@@ -208,7 +208,7 @@ impl Table {
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is there and is not what is expected.
     pub fn missing_mask(&self, column: &str, expected: ExpectedCell<'_>) -> Result<Vec<bool>, DataError> {
-        self.map(column, |cell| expected.is_missing(cell))
+        self.map_cells(column, |cell| expected.is_missing(cell))
     }
 
     /// Fails at the first cell of a column that is missing, for a reason.
@@ -231,7 +231,7 @@ impl Table {
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is missing, no number, or not finite.
     pub fn numeric_column(&self, column: &str) -> Result<Vec<f64>, DataError> {
-        let mut numbers = Vec::with_capacity(self.rows());
+        let mut numbers = Vec::with_capacity(self.row_count());
         let found = append_numbers(self.column(column)?, MissingCellPolicy::Refuse, &mut numbers);
         found.map_err(|bad| self.bad_cell_error(column, bad.row, bad.problem))?;
         Ok(numbers)
@@ -242,7 +242,7 @@ impl Table {
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is missing or not in the list.
     pub fn category_indices(&self, column: &str, codes: &[String]) -> Result<Vec<f64>, DataError> {
-        self.cells_as(column, |cell| {
+        self.map_text_cells(column, |cell| {
             let cell = cell.ok_or(TableCellError::Missing)?;
             let place = codes.iter().position(|code| code == cell);
             place.map(|at| at as f64).ok_or_else(|| TableCellError::NoCode(codes.to_vec()))
@@ -255,7 +255,7 @@ impl Table {
     /// [`DataError::Table`] for a column that is not there.
     pub fn drop_unlisted_categories(&self, column: &str, codes: &[String]) -> Result<Self, DataError> {
         let listed = |word: &str| is_missing_word(word) || codes.iter().any(|code| code == word);
-        self.keep_marked_rows(&self.cells_as(column, |cell| Ok(cell.is_none_or(listed)))?)
+        self.keep_marked_rows(&self.map_text_cells(column, |cell| Ok(cell.is_none_or(listed)))?)
     }
 
     /// The table with the first of some words in place of any other word in a column; as it is, if there are none.
@@ -264,14 +264,14 @@ impl Table {
     /// [`DataError::Table`] for a column that is not there.
     pub fn replace_unlisted_categories(mut self, column: &str, codes: &[String]) -> Result<Self, DataError> {
         let Some(first) = codes.first() else { return Ok(self) };
-        let cells = self.cells_as(column, |cell| {
+        let cells = self.map_text_cells(column, |cell| {
             let listed = |word: &str| is_missing_word(word) || codes.iter().any(|code| code == word);
             Ok(cell.map(|word| if listed(word) { word.to_owned() } else { first.clone() }))
         })?;
-        let mut words = StringChunkedBuilder::new(column.into(), self.rows());
+        let mut words = StringChunkedBuilder::new(column.into(), self.row_count());
         cells.iter().for_each(|word| words.append_option(word.as_deref()));
         let column = words.finish().into_series().into();
-        check_frame(&self.file, self.frame.with_column(column))?;
+        map_polars_error(&self.file, self.frame.with_column(column))?;
         Ok(self)
     }
 
@@ -280,7 +280,7 @@ impl Table {
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is missing.
     pub fn persons(&self, column: &str) -> Result<Vec<PersonId>, DataError> {
-        self.map(column, cell_to_person)
+        self.map_cells(column, cell_to_person)
     }
 
     /// The cells of a column as text, without blanks around them; `None` where a cell is missing.
@@ -288,7 +288,7 @@ impl Table {
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
     pub fn text_column(&self, column: &str) -> Result<Vec<Option<String>>, DataError> {
-        self.cells_as(column, |cell| Ok(cell.map(str::to_owned)))
+        self.map_text_cells(column, |cell| Ok(cell.map(str::to_owned)))
     }
 
     /// The table with another name for a column.
@@ -297,7 +297,7 @@ impl Table {
     /// [`DataError::Table`] for a column that is not there.
     pub fn rename_column(mut self, column: &str, name: &str) -> Result<Self, DataError> {
         self.column(column)?;
-        check_frame(&self.file, self.frame.rename(column, name.into()))?;
+        map_polars_error(&self.file, self.frame.rename(column, name.into()))?;
         Ok(self)
     }
 
@@ -314,9 +314,9 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] if there are not as many numbers as rows.
-    pub fn with_numbers(mut self, name: &str, values: &[f64]) -> Result<Self, DataError> {
+    pub fn with_numeric_column(mut self, name: &str, values: &[f64]) -> Result<Self, DataError> {
         let column = Float64Chunked::from_slice(name.into(), values).into_series().into();
-        check_frame(&self.file, self.frame.with_column(column))?;
+        map_polars_error(&self.file, self.frame.with_column(column))?;
         Ok(self)
     }
 
@@ -324,22 +324,22 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that the file has too.
-    pub fn with_partitions(mut self, file: &RowFile) -> Result<Self, DataError> {
+    pub fn with_partition_columns(mut self, file: &RowFile) -> Result<Self, DataError> {
         if file.partitions.is_empty() {
             return Ok(self);
         }
         // Of a Parquet file not all columns may have been read.
         let columns = match is_parquet(&self.file) {
             true => ParquetFile::open(&self.file)?.fields().into_iter().map(|field| field.name).collect(),
-            false => self.columns(),
+            false => self.column_names(),
         };
         file.ensure_distinct_partitions(&columns)
             .map_err(|problem| DataError::from_table_error(&self.file, problem))?;
         for PathPartition { name, value } in &file.partitions {
-            let mut cells = StringChunkedBuilder::new(name.as_str().into(), self.rows());
-            (0..self.rows()).for_each(|_| cells.append_option(value.as_deref()));
+            let mut cells = StringChunkedBuilder::new(name.as_str().into(), self.row_count());
+            (0..self.row_count()).for_each(|_| cells.append_option(value.as_deref()));
             let column = cells.finish().into_series().into();
-            check_frame(&self.file, self.frame.with_column(column))?;
+            map_polars_error(&self.file, self.frame.with_column(column))?;
         }
         self.in_path = file.partitions.len();
         Ok(self)
@@ -359,22 +359,22 @@ impl Table {
                 return Err(other.bad_cell_error(key, row, TableCellError::RepeatedKey));
             }
         }
-        let rows = self.cells_as(column, |cell| Ok(cell.and_then(|cell| keys.get(cell).copied())))?;
+        let rows = self.map_text_cells(column, |cell| Ok(cell.and_then(|cell| keys.get(cell).copied())))?;
         let rows: IdxCa = rows.into_iter().collect();
         let found = other.frame.drop(key).and_then(|others| others.take(&rows));
         self.with_frame(found.and_then(|found| self.frame.hstack(found.columns())))
     }
 
     /// The cells of a column as `read` understands their text; `None` stands for a missing one.
-    pub(super) fn cells_as<T>(
+    pub(super) fn map_text_cells<T>(
         &self,
         column: &str,
         read: impl Fn(Option<&str>) -> Result<T, TableCellError>,
     ) -> Result<Vec<T>, DataError> {
-        self.map(column, |cell| read(cell_to_text(cell).as_deref()))
+        self.map_cells(column, |cell| read(cell_to_text(cell).as_deref()))
     }
 
-    fn map<T>(
+    fn map_cells<T>(
         &self,
         column: &str,
         read: impl Fn(&AnyValue<'_>) -> Result<T, TableCellError>,
@@ -390,7 +390,9 @@ impl Table {
 
     fn column(&self, column: &str) -> Result<&Series, DataError> {
         let found = self.frame.column(column).map(Column::as_materialized_series);
-        found.map_err(|_| DataError::from_table_error(&self.file, TableError::unknown_column(column, self.columns())))
+        found.map_err(|_| {
+            DataError::from_table_error(&self.file, TableError::unknown_column(column, self.column_names()))
+        })
     }
 
     /// The rows that are marked, in their order.
@@ -405,7 +407,7 @@ impl Table {
 
     /// The table with other columns for the same rows.
     fn with_frame(&self, frame: Result<DataFrame, PolarsError>) -> Result<Self, DataError> {
-        let frame = check_frame(&self.file, frame)?;
+        let frame = map_polars_error(&self.file, frame)?;
         Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone(), unit: self.unit, in_path: 0 })
     }
 }
@@ -430,7 +432,7 @@ fn read_parquet_column(file: &ParquetFile, place: usize) -> Result<Column, DataE
 }
 
 /// Names the file in an error of polars.
-fn check_frame<T>(file: &Path, outcome: Result<T, PolarsError>) -> Result<T, DataError> {
+fn map_polars_error<T>(file: &Path, outcome: Result<T, PolarsError>) -> Result<T, DataError> {
     outcome.map_err(|error| DataError::from_table_error(file, TableError::Body(Box::new(error))))
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::error::did_you_mean;
-use super::suggest::closest;
+use super::suggest::closest_name;
 
 /// Error in a table. Lines count from 1 and include the header.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum TableError {
     #[error("{unit} {line}, column {column:?}: {problem}")]
     Cell {
         /// The unit that is counted.
-        unit: RowUnit,
+        unit: LineOrRow,
         /// The line in the file, or the row.
         line: usize,
         /// The column.
@@ -192,7 +192,7 @@ fn known_columns_text(known: &[String]) -> String {
             data.source.csv.columns)"
             .to_owned();
     }
-    let shown: Vec<String> = known.iter().take(SHOWN).map(|name| shortened(name)).collect();
+    let shown: Vec<String> = known.iter().take(SHOWN).map(|name| shorten_column_name(name)).collect();
     match known.len().checked_sub(SHOWN) {
         None | Some(0) => format!("the columns are: {}", shown.join(", ")),
         Some(more) => format!("the columns are: {} and {more} more", shown.join(", ")),
@@ -211,7 +211,7 @@ const SHOWN: usize = 50;
 /// The most letters of a column that a message shows: a file without line ends has one header, of all its bytes.
 const LETTERS: usize = 80;
 
-fn shortened(name: &str) -> String {
+fn shorten_column_name(name: &str) -> String {
     match name.char_indices().nth(LETTERS) {
         None => name.to_owned(),
         Some((end, _)) => format!("{}...", &name[..end]),
@@ -239,21 +239,21 @@ impl TableError {
     }
 
     pub(super) fn unknown_column(column: &str, known: Vec<String>) -> Self {
-        let suggestion = closest(column, known.iter().map(String::as_str)).map(str::to_owned);
+        let suggestion = closest_name(column, known.iter().map(String::as_str)).map(str::to_owned);
         Self::UnknownColumn { column: column.to_owned(), known, suggestion }
     }
 }
 
 /// Unit in which places of cells are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowUnit {
+pub enum LineOrRow {
     /// Lines of a text, from 1, the header among them.
     Line,
     /// Rows, from 1.
     Row,
 }
 
-impl fmt::Display for RowUnit {
+impl fmt::Display for LineOrRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Line => "line",

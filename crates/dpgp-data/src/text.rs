@@ -79,7 +79,7 @@ impl<R: BufRead> CsvRowReader<R> {
             plain: Vec::new(),
         };
         for _ in 0..format.skip {
-            reader.next_line()?;
+            reader.advance_to_content_line()?;
         }
         reader.names = if format.header { reader.read_header(&format.columns)? } else { format.columns.clone() };
         reader.width = reader.width.max(reader.names.len());
@@ -87,7 +87,7 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     /// The names of the columns.
-    pub fn names(&self) -> &[String] {
+    pub fn column_names(&self) -> &[String] {
         &self.names
     }
 
@@ -103,7 +103,7 @@ impl<R: BufRead> CsvRowReader<R> {
 
     /// A cell of the row, by its place from 0.
     pub fn cell(&self, place: usize) -> &[u8] {
-        self.raw_cell(self.places.get(place).copied().unwrap_or(place))
+        self.cell_at_raw_index(self.places.get(place).copied().unwrap_or(place))
     }
 
     /// All cells of the row, with one byte between them.
@@ -112,7 +112,7 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     /// A cell of the row by its place among all cells, those that are passed over among them.
-    fn raw_cell(&self, place: usize) -> &[u8] {
+    fn cell_at_raw_index(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] + 1 };
         &self.text[start..self.ends[place]]
     }
@@ -129,17 +129,17 @@ impl<R: BufRead> CsvRowReader<R> {
 
     /// Reads the next row; whether there was one.
     pub fn advance_row(&mut self) -> Result<bool, DataError> {
-        if !self.next_line()? {
+        if !self.advance_to_content_line()? {
             return Ok(false);
         }
-        self.split()?;
+        self.split_cells()?;
         let (line, found, expected) = (self.line, self.ends.len(), self.width);
         let header = self.header.take();
         if std::mem::take(&mut self.unnamed) && self.is_header() {
             return Err(self.wrap_table_error(TableError::UnexpectedHeader(line)));
         }
         if found == expected {
-            return match self.passed.iter().all(|place| self.raw_cell(*place).trim_ascii().is_empty()) {
+            return match self.passed.iter().all(|place| self.cell_at_raw_index(*place).trim_ascii().is_empty()) {
                 true => Ok(true),
                 false => Err(self.wrap_table_error(TableError::UnnamedCell(line))),
             };
@@ -160,14 +160,14 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     fn read_header(&mut self, listed: &[String]) -> Result<Vec<String>, DataError> {
-        if !self.next_line()? {
+        if !self.advance_to_content_line()? {
             return Err(self.wrap_table_error(TableError::Empty));
         }
-        if has_bare_return(&self.text) {
+        if has_unquoted_carriage_return(&self.text) {
             return Err(self.wrap_table_error(TableError::LineEnds(self.line)));
         }
         self.header = Some(self.line);
-        self.split()?;
+        self.split_cells()?;
         let mut found = Vec::with_capacity(self.ends.len());
         for place in 0..self.ends.len() {
             found.push(self.cell_text(place)?.trim().to_owned());
@@ -197,11 +197,11 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     /// Reads the next line that is neither blank nor a comment; whether there was one.
-    fn next_line(&mut self) -> Result<bool, DataError> {
+    fn advance_to_content_line(&mut self) -> Result<bool, DataError> {
         let mut aside = 0;
         loop {
             self.text.clear();
-            if !self.append_line()? {
+            if !self.append_next_line()? {
                 return Ok(false);
             }
             aside += self.text.len() as u64 + 1;
@@ -220,7 +220,7 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     /// Adds the next line of the file without its end; whether there was one.
-    fn append_line(&mut self) -> Result<bool, DataError> {
+    fn append_next_line(&mut self) -> Result<bool, DataError> {
         let room = (LONGEST + 1).saturating_sub(self.text.len() as u64);
         let read = self.from.by_ref().take(room).read_until(b'\n', &mut self.text);
         if read.map_err(|cause| text_read_error(&self.file, cause))? == 0 {
@@ -233,7 +233,7 @@ impl<R: BufRead> CsvRowReader<R> {
             return Err(self.wrap_table_error(TableError::OtherKind(kind)));
         }
         if self.text.len() as u64 > LONGEST {
-            if has_bare_return(&self.text) {
+            if has_unquoted_carriage_return(&self.text) {
                 return Err(self.wrap_table_error(TableError::LineEnds(self.lines)));
             }
             return Err(self.wrap_table_error(TableError::LongRow(self.lines, LONGEST >> 20)));
@@ -252,11 +252,11 @@ impl<R: BufRead> CsvRowReader<R> {
         blank || self.comment.as_ref().is_some_and(|mark| self.text.starts_with(mark.as_bytes()))
     }
 
-    fn split(&mut self) -> Result<(), DataError> {
+    fn split_cells(&mut self) -> Result<(), DataError> {
         self.ends.clear();
         self.stray = false;
         match self.separator {
-            Separator::Whitespace => self.split_blanks(),
+            Separator::Whitespace => self.split_whitespace_cells(),
             Separator::Byte(separator) if self.text.contains(&b'"') => self.split_quoted(separator)?,
             Separator::Byte(separator) => {
                 let places = self.text.iter().enumerate().filter(|(_, byte)| **byte == separator);
@@ -267,7 +267,7 @@ impl<R: BufRead> CsvRowReader<R> {
         Ok(())
     }
 
-    fn split_blanks(&mut self) {
+    fn split_whitespace_cells(&mut self) {
         self.plain.clear();
         for cell in self.text.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty()) {
             self.plain.extend_from_slice(cell);
@@ -283,8 +283,8 @@ impl<R: BufRead> CsvRowReader<R> {
         let mut at = 0;
         loop {
             at = match self.text.get(at) {
-                Some(b'"') => self.copy_quoted(at + 1)?,
-                _ => self.copy_bare(at, separator),
+                Some(b'"') => self.copy_quoted_cell(at + 1)?,
+                _ => self.copy_unquoted_cell(at, separator),
             };
             self.ends.push(self.plain.len());
             match self.text.get(at) {
@@ -299,7 +299,7 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     /// Copies the cell that its opening quote precedes; gives the place after its closing quote.
-    fn copy_quoted(&mut self, mut at: usize) -> Result<usize, DataError> {
+    fn copy_quoted_cell(&mut self, mut at: usize) -> Result<usize, DataError> {
         loop {
             match self.text.get(at) {
                 Some(b'"') if self.text.get(at + 1) != Some(&b'"') => return Ok(at + 1),
@@ -308,7 +308,7 @@ impl<R: BufRead> CsvRowReader<R> {
                 Some(_) => {}
                 None => {
                     self.text.push(b'\n');
-                    if !self.append_line()? {
+                    if !self.append_next_line()? {
                         return Err(self.wrap_table_error(TableError::OpenQuote(self.line)));
                     }
                 }
@@ -319,7 +319,7 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     /// Copies a cell without quotes around it; gives the place of the separator after it.
-    fn copy_bare(&mut self, at: usize, separator: u8) -> usize {
+    fn copy_unquoted_cell(&mut self, at: usize, separator: u8) -> usize {
         let rest = &self.text[at..];
         let cell = rest.split(|byte| *byte == separator).next().unwrap_or_default();
         self.stray |= cell.contains(&b'"');
@@ -329,7 +329,7 @@ impl<R: BufRead> CsvRowReader<R> {
 }
 
 /// Whether a line holds a carriage return outside of quotes.
-fn has_bare_return(line: &[u8]) -> bool {
+fn has_unquoted_carriage_return(line: &[u8]) -> bool {
     let mut quoted = false;
     line.iter().any(|byte| {
         quoted ^= *byte == b'"';

@@ -43,19 +43,19 @@ impl TripTable {
     /// # Errors
     /// [`DataError::Table`] for a missing column, a time that cannot be read, or a duration that is no number.
     pub fn new(journeys: Table, stations: Option<&Table>) -> Result<Self, DataError> {
-        let long = journeys.columns().iter().any(|column| column == "tripduration");
+        let long = journeys.column_names().iter().any(|column| column == "tripduration");
         let (mut table, dropped) = match stations {
             Some(stations) if !long => join_stations(&journeys, stations)?,
             _ => (rename_columns(journeys, &LONG)?, 0),
         };
         let (time, duration) = if long { ("starttime", "tripduration") } else { ("start_ts", "duration") };
-        let hours = table.cells_as(time, |cell| {
+        let hours = table.map_text_cells(time, |cell| {
             let cell = cell.ok_or(TableCellError::Missing)?;
             hour_of_week(cell).ok_or(TableCellError::NotATime)
         })?;
         let seconds = table.numeric_column(duration)?;
         let subscriber = match long {
-            true => table.cells_as("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
+            true => table.map_text_cells("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
             false => table.numeric_column("subscriber")?,
         };
         let [east, north] = trip_displacements_km(&table)?;
@@ -68,10 +68,10 @@ impl TripTable {
             ("hours", seconds.iter().map(|seconds| seconds / 3600.0).collect()),
             ("duration", seconds),
             ("subscriber", subscriber),
-            ("trip", vec![1.0; table.rows()]),
+            ("trip", vec![1.0; table.row_count()]),
         ];
         for (name, numbers) in columns {
-            table = table.with_numbers(name, &numbers)?;
+            table = table.with_numeric_column(name, &numbers)?;
         }
         Ok(Self { table, dropped })
     }
@@ -96,8 +96,8 @@ const DEGREE: f64 = 6371.0 * std::f64::consts::PI / 180.0;
 fn trip_displacements_km(table: &Table) -> Result<[Vec<f64>; 2], DataError> {
     let (from_x, to_x) = (read_degrees_or_nan(table, "start_longitude")?, read_degrees_or_nan(table, "end_longitude")?);
     let (from_y, to_y) = (read_degrees_or_nan(table, "start_latitude")?, read_degrees_or_nan(table, "end_latitude")?);
-    let (mut east, mut north) = (Vec::with_capacity(table.rows()), Vec::with_capacity(table.rows()));
-    for row in 0..table.rows() {
+    let (mut east, mut north) = (Vec::with_capacity(table.row_count()), Vec::with_capacity(table.row_count()));
+    for row in 0..table.row_count() {
         let halfway = 0.5 * (from_y[row] + to_y[row]).to_radians();
         east.push(DEGREE * (to_x[row] - from_x[row]) * halfway.cos());
         north.push(DEGREE * (to_y[row] - from_y[row]));
@@ -107,7 +107,7 @@ fn trip_displacements_km(table: &Table) -> Result<[Vec<f64>; 2], DataError> {
 
 /// Reads a column of coordinates. A cell that is missing or no number becomes NaN, which fails only where it is used.
 fn read_degrees_or_nan(table: &Table, column: &str) -> Result<Vec<f64>, DataError> {
-    table.cells_as(column, |cell| Ok(cell.and_then(|cell| cell.trim().parse().ok()).unwrap_or(f64::NAN)))
+    table.map_text_cells(column, |cell| Ok(cell.and_then(|cell| cell.trim().parse().ok()).unwrap_or(f64::NAN)))
 }
 
 fn rename_columns(mut table: Table, names: &[(&str, &str)]) -> Result<Table, DataError> {
@@ -123,8 +123,8 @@ fn join_stations(journeys: &Table, stations: &Table) -> Result<(Table, usize), D
     let ends = [("latitude", "end_latitude"), ("longitude", "end_longitude")];
     let table = journeys.join_table("start_station", &station_coordinates(stations, starts)?, "station_id")?;
     let table = table.join_table("end_station", &station_coordinates(stations, ends)?, "station_id")?;
-    let kept = table.without_missing(&["start_latitude", "end_latitude"])?;
-    let dropped = table.rows() - kept.rows();
+    let kept = table.drop_rows_with_missing(&["start_latitude", "end_latitude"])?;
+    let dropped = table.row_count() - kept.row_count();
     Ok((kept, dropped))
 }
 
@@ -154,7 +154,7 @@ mod tests {
         let long = TripTable::read(&table(folder.path(), "long.csv", long), None).unwrap();
         let stations = table(folder.path(), "stations.csv", stations);
         let short = TripTable::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap();
-        assert_eq!((long.dropped, short.dropped, short.table.rows()), (0, 1, 2));
+        assert_eq!((long.dropped, short.dropped, short.table.row_count()), (0, 1, 2));
         assert_eq!(short.table.line_numbers(), [2, 4]);
         let columns =
             ["start_latitude", "end_longitude", "east", "north", "hour_of_week", "hours", "subscriber", "trip"];

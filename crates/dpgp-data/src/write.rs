@@ -15,9 +15,9 @@ use parquet::schema::types::Type;
 use super::own::is_parquet;
 
 /// Writes columns of numbers to a file: Parquet, or comma-separated text with a header.
-pub struct RowWriter(RowFileWriter);
+pub struct RowWriter(RowFormatWriter);
 
-enum RowFileWriter {
+enum RowFormatWriter {
     Text(BufWriter<File>),
     Parquet(SerializedFileWriter<File>),
 }
@@ -30,12 +30,12 @@ impl RowWriter {
     pub fn new(file: File, path: &Path, columns: &[&str]) -> Result<Self> {
         if is_parquet(path) {
             return create_parquet_writer(file, columns)
-                .map(|writer| Self(RowFileWriter::Parquet(writer)))
+                .map(|writer| Self(RowFormatWriter::Parquet(writer)))
                 .map_err(Error::other);
         }
         let mut text = BufWriter::with_capacity(1 << 20, file);
         writeln!(text, "{}", columns.join(","))?;
-        Ok(Self(RowFileWriter::Text(text)))
+        Ok(Self(RowFormatWriter::Text(text)))
     }
 
     /// Writes rows, one list of numbers a column; a row group of Parquet.
@@ -44,8 +44,8 @@ impl RowWriter {
     /// The I/O error.
     pub fn write(&mut self, columns: &[Vec<f64>]) -> Result<()> {
         match &mut self.0 {
-            RowFileWriter::Text(text) => write_csv_lines(text, columns),
-            RowFileWriter::Parquet(writer) => write_row_group(writer, columns).map_err(Error::other),
+            RowFormatWriter::Text(text) => write_csv_lines(text, columns),
+            RowFormatWriter::Parquet(writer) => write_row_group(writer, columns).map_err(Error::other),
         }
     }
 
@@ -55,8 +55,8 @@ impl RowWriter {
     /// The I/O error.
     pub fn finish(self) -> Result<()> {
         match self.0 {
-            RowFileWriter::Text(mut text) => text.flush(),
-            RowFileWriter::Parquet(writer) => writer.close().map(|_| ()).map_err(Error::other),
+            RowFormatWriter::Text(mut text) => text.flush(),
+            RowFormatWriter::Parquet(writer) => writer.close().map(|_| ()).map_err(Error::other),
         }
     }
 }

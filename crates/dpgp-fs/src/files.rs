@@ -61,14 +61,14 @@ impl ReadAccess {
 /// # Errors
 /// The I/O error; the file that was there is untouched.
 pub fn write_atomically(path: &Path, contents: &str) -> Result<()> {
-    write_atomically_for(ReadAccess::All, path, contents)
+    write_atomically_with_access(ReadAccess::All, path, contents)
 }
 
 /// The same for some readers.
 ///
 /// # Errors
 /// The I/O error; the file that was there is untouched.
-pub fn write_atomically_for(readers: ReadAccess, path: &Path, contents: &str) -> Result<()> {
+pub fn write_atomically_with_access(readers: ReadAccess, path: &Path, contents: &str) -> Result<()> {
     write_and_rename(readers, path, |mut file| file.write_all(contents.as_bytes()))
 }
 
@@ -76,7 +76,7 @@ pub fn write_atomically_for(readers: ReadAccess, path: &Path, contents: &str) ->
 ///
 /// # Errors
 /// The I/O error; the file that was there is untouched.
-pub fn write_file_atomically(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+pub fn write_atomically_with(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
     write_and_rename(ReadAccess::All, path, write)
 }
 
@@ -122,20 +122,20 @@ const STANDARD_OUTPUT: &str = "/dev/stdout";
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct NewFile {
+pub struct AtomicNewFile {
     path: PathBuf,
-    contents: NewContents,
+    contents: PendingContents,
 }
 
 /// What is in it so far.
 #[derive(Debug)]
-enum NewContents {
+enum PendingContents {
     File(NamedTempFile),
     /// A pipe or a device takes nothing back.
     Stream(Vec<u8>),
 }
 
-impl NewFile {
+impl AtomicNewFile {
     /// Checks that it can be written and does not exist yet.
     ///
     /// # Errors
@@ -144,18 +144,18 @@ impl NewFile {
     pub fn open(path: &Path, readers: ReadAccess) -> Result<Self> {
         let path = path.to_path_buf();
         if is_stream(&path) {
-            return Ok(Self { path, contents: NewContents::Stream(Vec::new()) });
+            return Ok(Self { path, contents: PendingContents::Stream(Vec::new()) });
         }
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        let file = disk::create(existing_parent_folder(&path)?, readers.mode())?;
-        Ok(Self { path, contents: NewContents::File(file) })
+        let file = disk::create_temporary_file(existing_parent_folder(&path)?, readers.mode())?;
+        Ok(Self { path, contents: PendingContents::File(file) })
     }
 
     /// Whether it is a pipe or a device.
     pub fn is_stream(&self) -> bool {
-        matches!(self.contents, NewContents::Stream(_))
+        matches!(self.contents, PendingContents::Stream(_))
     }
 
     /// Appends to its contents. For a file, they are on the disk when this returns.
@@ -164,11 +164,11 @@ impl NewFile {
     /// The I/O error.
     pub fn append_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         match &mut self.contents {
-            NewContents::File(file) => {
+            PendingContents::File(file) => {
                 disk::write(file, bytes)?;
                 disk::sync(file)
             }
-            NewContents::Stream(held) => {
+            PendingContents::Stream(held) => {
                 held.extend_from_slice(bytes);
                 Ok(())
             }
@@ -181,8 +181,8 @@ impl NewFile {
     /// The I/O error; then there is no file of this name, or the one that somebody else made.
     pub fn finish(self) -> Result<()> {
         match self.contents {
-            NewContents::File(file) => disk::persist_new(file, &self.path),
-            NewContents::Stream(bytes) => write_stream(&self.path, &bytes),
+            PendingContents::File(file) => disk::persist_new(file, &self.path),
+            PendingContents::Stream(bytes) => write_stream(&self.path, &bytes),
         }
     }
 }

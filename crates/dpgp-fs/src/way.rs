@@ -47,7 +47,7 @@ fn link_error(path: &Path) -> Error {
 ///
 /// # Errors
 /// The I/O error.
-pub fn read_unlinked_text(path: &Path) -> Result<String> {
+pub fn read_text_unless_outside_link(path: &Path) -> Result<String> {
     if path.is_symlink() && is_outside_folder(parent_or_current_folder(path), path) {
         return Err(Error::other("it is a link to a place outside its folder, so dpgp does not read it"));
     }

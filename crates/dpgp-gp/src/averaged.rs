@@ -58,7 +58,7 @@ fn kernels_over_lengthscales(kernel: &KernelSetting, inputs: usize, over: f64) -
 
 /// A kernel with one of the lengthscales, as far as r and the points see it.
 #[derive(Debug, Clone)]
-struct ProjectedKernel {
+struct ProjectedCovariances {
     /// `W k(X, X) W'` (r x r).
     shared: DMatrix<f64>,
     /// `W k(X, t)` (r x t).
@@ -68,7 +68,7 @@ struct ProjectedKernel {
 /// What is known of latent values at t test inputs from r noisy combinations of targets.
 #[derive(Debug, Clone)]
 pub struct ModelAveragedPosterior {
-    kernels: Vec<ProjectedKernel>,
+    kernels: Vec<ProjectedCovariances>,
     /// `W W'` over all rows (r x r).
     own: DMatrix<f64>,
     /// Prior variances at the test inputs (t).
@@ -100,7 +100,7 @@ struct HyperparameterChoice {
 /// Known numbers of a posterior: the training inputs (n x d), which of them are equal, W (r x k, a column for each distinct
 /// input) and d.
 #[derive(Debug, Clone, Copy)]
-pub struct NoisyLinearCombinations<'a> {
+pub struct TargetCombinationDesign<'a> {
     /// Training inputs.
     pub training: &'a DMatrix<f64>,
     /// Groups equal training inputs.
@@ -116,17 +116,17 @@ impl ModelAveragedPosterior {
     pub fn new(
         kernel: &KernelSetting,
         noise_variance: f64,
-        combinations: &NoisyLinearCombinations<'_>,
+        combinations: &TargetCombinationDesign<'_>,
         test: &DMatrix<f64>,
     ) -> Option<Self> {
-        let NoisyLinearCombinations { training, map, weights, noise_sd } = *combinations;
+        let TargetCombinationDesign { training, map, weights, noise_sd } = *combinations;
         let inputs = map.select_distinct_columns(&training.transpose()).transpose();
         let counts: Vec<f64> = map.targets_per_column().into_iter().map(|count| count as f64).collect();
         let mut weighted = weights.clone();
         weighted.column_iter_mut().zip(&counts).for_each(|(mut column, count)| column *= *count);
         let kernels = kernels_over_lengthscales(kernel, training.ncols(), 1.0)?;
         let variances = kernels[0].diagonal(test);
-        let kernels = kernels.iter().map(|kernel| ProjectedKernel::new(kernel.as_ref(), &inputs, &weighted, test));
+        let kernels = kernels.iter().map(|kernel| ProjectedCovariances::new(kernel.as_ref(), &inputs, &weighted, test));
         Some(Self {
             kernels: kernels.collect(),
             own: product(weights, &weighted.transpose()),
@@ -162,7 +162,7 @@ impl ModelAveragedPosterior {
         members.iter().for_each(|member| without_noise.axpy(member.latent.weight, &member.without_noise, 1.0));
         let targets = members.iter().map(|member| member.target_distribution()).collect();
         let latent = members.into_iter().map(|member| member.latent).collect();
-        let [latent, targets] = [latent, targets].map(PredictiveMixture::mixture);
+        let [latent, targets] = [latent, targets].map(PredictiveMixture::from_parts);
         Ok(ModelAveragedPrediction { latent, targets, without_noise })
     }
 
@@ -181,13 +181,13 @@ impl ModelAveragedPosterior {
     }
 
     /// `W (v K + s^2 I) W'`.
-    fn signal_covariance(&self, choice: HyperparameterChoice) -> DMatrix<f64> {
+    fn release_covariance_without_privacy_noise(&self, choice: HyperparameterChoice) -> DMatrix<f64> {
         &self.kernels[choice.kernel].shared * choice.variance + &self.own * choice.noise
     }
 
     /// S.
     fn release_covariance(&self, choice: HyperparameterChoice) -> DMatrix<f64> {
-        let mut covariance = self.signal_covariance(choice);
+        let mut covariance = self.release_covariance_without_privacy_noise(choice);
         (0..covariance.nrows()).for_each(|entry| covariance[(entry, entry)] += self.release);
         covariance
     }
@@ -207,8 +207,10 @@ impl ModelAveragedPosterior {
     ) -> Result<AveragedMixtureMember, LinalgError> {
         let cross = &self.kernels[choice.kernel].cross * choice.variance;
         let with = Cholesky::new("the covariance of the release", &self.release_covariance(choice))?;
-        let without =
-            Cholesky::new("the covariance of the release without its noise", &self.signal_covariance(choice))?;
+        let without = Cholesky::new(
+            "the covariance of the release without its noise",
+            &self.release_covariance_without_privacy_noise(choice),
+        )?;
         let mean = transposed_product(&cross, &with.solve(released)).column(0).into_owned();
         let latent =
             WeightedNormals { weight, mean, variance: self.posterior_variances(choice, &with.lower_solve(&cross)) };
@@ -239,7 +241,7 @@ impl AveragedMixtureMember {
     }
 }
 
-impl ProjectedKernel {
+impl ProjectedCovariances {
     /// Of distinct inputs (k x d), with W times the rows of each (r x k).
     fn new(kernel: &dyn Kernel, inputs: &DMatrix<f64>, weighted: &DMatrix<f64>, test: &DMatrix<f64>) -> Self {
         let mut seen = DMatrix::zeros(weighted.nrows(), inputs.nrows());
@@ -282,7 +284,7 @@ mod tests {
         let kernel = toml::from_str("eq = { variance = 1.5, lengthscale = 1.0 }").unwrap();
         let map = PredictionMap::without_test_inputs(&example.training);
         let combinations =
-            NoisyLinearCombinations { training: &example.training, map: &map, weights: &example.weights, noise_sd: SD };
+            TargetCombinationDesign { training: &example.training, map: &map, weights: &example.weights, noise_sd: SD };
         ModelAveragedPosterior::new(&kernel, NOISE, &combinations, &example.test).unwrap()
     }
 
@@ -335,7 +337,7 @@ mod tests {
         let map = PredictionMap::without_test_inputs(&training);
         let weights = DMatrix::identity(40, 40);
         let combinations =
-            NoisyLinearCombinations { training: &training, map: &map, weights: &weights, noise_sd: 0.05 };
+            TargetCombinationDesign { training: &training, map: &map, weights: &weights, noise_sd: 0.05 };
         let test = DMatrix::from_column_slice(1, 1, &[5.125]);
         for (wave, lengthscale) in [(0.35, 1.0), (2.5, 4.0)] {
             let released = DVector::from_fn(40, |i, _| (wave * 0.25 * i as f64).sin());

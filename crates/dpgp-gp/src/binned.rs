@@ -70,7 +70,7 @@ impl BinnedCovarianceFamily {
 }
 
 impl CovarianceFamily for BinnedCovarianceFamily {
-    fn parameters(&self) -> usize {
+    fn parameter_count(&self) -> usize {
         2 + if self.fixed.is_some() { 0 } else { self.bins.dimensions() }
     }
 

@@ -75,7 +75,8 @@ fn fit_from_start(
 ) -> Result<LikelihoodFit, LinalgError> {
     let (cost, gradient) = negative_log_likelihood(family, start, targets)?;
     let point = LikelihoodPoint { logs: start.to_vec(), cost, gradient };
-    let problem = Likelihood { family, targets, last: RefCell::new(point.clone()), best: RefCell::new(point) };
+    let problem =
+        NegativeLogLikelihood { family, targets, last: RefCell::new(point.clone()), best: RefCell::new(point) };
     // A search that stops with an error has still left the best point that it saw.
     let _ = run_lbfgs(&problem, start);
     let best = problem.best.into_inner();
@@ -83,7 +84,7 @@ fn fit_from_start(
     Ok(LikelihoodFit { logs: best.logs, log_likelihood: -best.cost, gradient: norm })
 }
 
-fn run_lbfgs(problem: &Likelihood<'_>, start: &[f64]) -> Result<(), Error> {
+fn run_lbfgs(problem: &NegativeLogLikelihood<'_>, start: &[f64]) -> Result<(), Error> {
     let lines: MoreThuenteLineSearch<Vec<f64>, Vec<f64>, f64> = MoreThuenteLineSearch::new();
     // A hundred times stricter than what counts as converged: a search that this tolerance stops is far inside.
     let solver = LBFGS::new(lines, MEMORY).with_tolerance_grad(0.01 * STATIONARY)?;
@@ -103,14 +104,14 @@ struct LikelihoodPoint {
 }
 
 /// The negative log likelihood. The last point is kept, because the solver asks for cost and gradient apart.
-struct Likelihood<'a> {
+struct NegativeLogLikelihood<'a> {
     family: &'a dyn CovarianceFamily,
     targets: &'a DVector<f64>,
     last: RefCell<LikelihoodPoint>,
     best: RefCell<LikelihoodPoint>,
 }
 
-impl Likelihood<'_> {
+impl NegativeLogLikelihood<'_> {
     fn evaluate(&self, logs: &[f64]) -> LikelihoodPoint {
         if self.last.borrow().logs == logs {
             return self.last.borrow().clone();
@@ -127,7 +128,7 @@ impl Likelihood<'_> {
     }
 }
 
-impl CostFunction for &Likelihood<'_> {
+impl CostFunction for &NegativeLogLikelihood<'_> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -136,7 +137,7 @@ impl CostFunction for &Likelihood<'_> {
     }
 }
 
-impl Gradient for &Likelihood<'_> {
+impl Gradient for &NegativeLogLikelihood<'_> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 

@@ -68,7 +68,7 @@ impl<'a> NoisyGrid<'a> {
 /// What the noisy numbers of a grid say of the exact ones.
 #[derive(Debug, Clone)]
 pub struct GridPosterior {
-    axes: Vec<AxisEigenvectors>,
+    axes: Vec<AxisEigendecomposition>,
     /// Posterior means (n).
     mean: Vec<f64>,
     /// `g`, `c` and `o / a` in the basis of eigenvectors (n each), `V` and `s^2`.
@@ -117,7 +117,7 @@ impl GridAxis {
     }
 
     /// The correlations that are tried: lengthscales from half a cell to twice the axis, or correlations of categories.
-    fn candidate_correlations(self) -> Vec<f64> {
+    fn candidate_correlation_parameters(self) -> Vec<f64> {
         match self {
             Self::Categories(_) => vec![0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97],
             Self::Ordered(cells) => {
@@ -131,7 +131,7 @@ impl GridAxis {
     }
 
     /// The correlations of its cells, by a lengthscale in widths of a cell or by the correlation of two categories.
-    fn covariance(self, correlation: f64) -> DMatrix<f64> {
+    fn correlation_matrix(self, correlation: f64) -> DMatrix<f64> {
         match self {
             Self::Categories(cells) => DMatrix::from_fn(cells, cells, |i, j| if i == j { 1.0 } else { correlation }),
             Self::Ordered(cells) => {
@@ -144,15 +144,15 @@ impl GridAxis {
 
 /// Eigenvectors and eigenvalues of the covariance along an axis.
 #[derive(Debug, Clone)]
-struct AxisEigenvectors {
+struct AxisEigendecomposition {
     vectors: DMatrix<f64>,
     values: Vec<f64>,
 }
 
-impl AxisEigenvectors {
+impl AxisEigendecomposition {
     /// Of a covariance: its singular vectors, since `K^2 = U S^2 U'` makes `K = U S U'`.
     fn new(axis: GridAxis, correlation: f64) -> Result<Self, LinalgError> {
-        let svd = thin_svd("the covariance along an axis", &axis.covariance(correlation))?;
+        let svd = thin_svd("the covariance along an axis", &axis.correlation_matrix(correlation))?;
         Ok(Self { vectors: svd.u, values: svd.s.iter().copied().collect() })
     }
 }
@@ -180,7 +180,7 @@ fn multiply_along_axes<'m>(
 }
 
 /// The products of the eigenvalues of all axes.
-fn product_eigenvalues(bases: &[&AxisEigenvectors]) -> Vec<f64> {
+fn product_eigenvalues(bases: &[&AxisEigendecomposition]) -> Vec<f64> {
     let mut all = vec![1.0];
     for basis in bases {
         all = all.iter().flat_map(|left| basis.values.iter().map(move |right| left * right)).collect();
@@ -210,7 +210,7 @@ struct EigenCoordinates {
 }
 
 impl EigenCoordinates {
-    fn new(numbers: &[f64], bases: &[&AxisEigenvectors]) -> Self {
+    fn new(numbers: &[f64], bases: &[&AxisEigendecomposition]) -> Self {
         let vectors = || bases.iter().map(|basis| &basis.vectors);
         Self {
             z: multiply_along_axes(numbers, vectors(), true),
@@ -279,12 +279,12 @@ impl EigenCoordinates {
 /// [`LinalgError`] if a covariance has no eigenvectors.
 pub fn denoise_grid(grid: &NoisyGrid<'_>) -> Result<GridPosterior, LinalgError> {
     let NoisyGrid { axes, numbers, noise_variance } = *grid;
-    let candidates: Vec<Vec<f64>> = axes.iter().map(|axis| axis.candidate_correlations()).collect();
-    let mut known: Vec<Vec<AxisEigenvectors>> = Vec::with_capacity(axes.len());
+    let candidates: Vec<Vec<f64>> = axes.iter().map(|axis| axis.candidate_correlation_parameters()).collect();
+    let mut known: Vec<Vec<AxisEigendecomposition>> = Vec::with_capacity(axes.len());
     for (axis, tried) in axes.iter().zip(&candidates) {
-        known.push(tried.iter().map(|one| AxisEigenvectors::new(*axis, *one)).collect::<Result<_, _>>()?);
+        known.push(tried.iter().map(|one| AxisEigendecomposition::new(*axis, *one)).collect::<Result<_, _>>()?);
     }
-    let at = |chosen: &[usize]| -> Vec<&AxisEigenvectors> {
+    let at = |chosen: &[usize]| -> Vec<&AxisEigendecomposition> {
         chosen.iter().zip(&known).map(|(place, bases)| &bases[*place]).collect()
     };
     // Correlations, axis by axis, until none changes.
@@ -339,7 +339,7 @@ fn shrinkage_moments(n: usize, squares: f64, noise_variance: f64) -> [f64; 2] {
 impl GridPosterior {
     fn new(
         rotated: &EigenCoordinates,
-        bases: &[&AxisEigenvectors],
+        bases: &[&AxisEigendecomposition],
         best: EvidenceFit,
         noise_variance: f64,
         correlations: Vec<f64>,
@@ -361,7 +361,7 @@ impl GridPosterior {
             .zip(&rotated.ones)
             .map(|((gain, z), one)| mean * one + gain * (z - mean * one))
             .collect();
-        let axes: Vec<AxisEigenvectors> = bases.iter().map(|basis| (*basis).clone()).collect();
+        let axes: Vec<AxisEigendecomposition> = bases.iter().map(|basis| (*basis).clone()).collect();
         Self {
             mean: multiply_along_axes(&estimates, axes.iter().map(|axis| &axis.vectors), false),
             deviations: multiply_along_axes(&deviations, axes.iter().map(|axis| &axis.vectors), false),
@@ -434,7 +434,7 @@ impl GridPosterior {
     }
 
     /// The estimate of a weighted sum over all cells, for one weight a cell (n). A cell without a weight counts as 0.
-    pub fn weighted_sum(&self, weights: &[f64]) -> GridSumEstimate {
+    pub fn estimate_weighted_sum(&self, weights: &[f64]) -> GridSumEstimate {
         let mut all = weights.to_vec();
         all.resize(self.mean.len(), 0.0);
         let mean = all.iter().zip(&self.mean).map(|(weight, mean)| weight * mean).sum();
@@ -489,7 +489,7 @@ mod tests {
     fn kronecker(correlations: &[f64]) -> DMatrix<f64> {
         let mut all = DMatrix::identity(1, 1);
         for (axis, correlation) in AXES.iter().zip(correlations) {
-            all = all.kronecker(&axis.covariance(*correlation));
+            all = all.kronecker(&axis.correlation_matrix(*correlation));
         }
         all
     }
@@ -524,7 +524,7 @@ mod tests {
         let deviations = (&one - &gain) * (&h - &ones * *mean) * ((scatter + 4.0) / 4.0);
         let model = model + &deviations * deviations.transpose() * posterior.shrinkage_variance;
         let area: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
-        let sum = posterior.weighted_sum(&area);
+        let sum = posterior.estimate_weighted_sum(&area);
         let area = DVector::from_vec(area);
         assert!((sum.mean - area.dot(&expected)).abs() < 1e-8);
         assert!((sum.model_variance - (area.transpose() * &model * &area)[0]).abs() < 1e-8);

@@ -31,44 +31,44 @@ pub struct KMeansOptions {
 /// ```
 pub fn kmeans(inputs: &DMatrix<f64>, options: KMeansOptions, rng: &mut impl Rng) -> DMatrix<f64> {
     let points: Vec<Vec<f64>> = inputs.row_iter().map(|r| r.iter().copied().collect()).collect();
-    let mut best = distinct(&points);
+    let mut best = distinct_points(&points);
     if best.len() > options.centres {
         let mut least = f64::INFINITY;
         for _ in 0..options.restarts.max(1) {
-            let centres = run_lloyd_steps(&points, seeds(&points, options.centres, rng), options.steps);
-            let inertia: f64 = points.iter().map(|p| nearest(p, &centres).1).sum();
+            let centres = run_lloyd_steps(&points, draw_seed_centres(&points, options.centres, rng), options.steps);
+            let inertia: f64 = points.iter().map(|p| nearest_centre(p, &centres).1).sum();
             if inertia < least {
                 (least, best) = (inertia, centres);
             }
         }
         // An order of their own, so that the model does not depend on which seed found which centre.
-        sort(&mut best);
+        sort_points(&mut best);
     }
     DMatrix::from_fn(best.len(), inputs.ncols(), |i, j| best[i][j])
 }
 
 /// The points without repetitions, in lexicographic order.
-fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+fn distinct_points(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut sorted = points.to_vec();
-    sort(&mut sorted);
+    sort_points(&mut sorted);
     sorted.dedup();
     sorted
 }
 
 /// Lexicographic order; inputs are finite, and so all of them compare.
-fn sort(points: &mut [Vec<f64>]) {
+fn sort_points(points: &mut [Vec<f64>]) {
     points.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
 }
 
 /// k-means++: each further seed is drawn with probability proportional to the squared distance to
 /// the nearest seed so far.
-fn seeds(points: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
+fn draw_seed_centres(points: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
     let mut seeds = vec![points[rng.random_range(0..points.len())].clone()];
     let mut distances = vec![f64::INFINITY; points.len()];
     while seeds.len() < count {
         if let Some(latest) = seeds.last() {
             for (point, distance) in points.iter().zip(&mut distances) {
-                *distance = squared_distance(point, latest, *distance).unwrap_or(*distance);
+                *distance = squared_distance_below(point, latest, *distance).unwrap_or(*distance);
             }
         }
         let mut left = rng.random::<f64>() * distances.iter().sum::<f64>();
@@ -87,7 +87,7 @@ fn seeds(points: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>>
 fn run_lloyd_steps(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<Vec<f64>> {
     let mut assignment = vec![usize::MAX; points.len()];
     for _ in 0..steps {
-        let next: Vec<usize> = points.iter().map(|p| nearest(p, &centres).0).collect();
+        let next: Vec<usize> = points.iter().map(|p| nearest_centre(p, &centres).0).collect();
         if next == assignment {
             break;
         }
@@ -114,10 +114,10 @@ fn move_centres_to_means(points: &[Vec<f64>], assignment: &[usize], centres: &mu
 }
 
 /// The nearest centre and the squared distance to it.
-fn nearest(point: &[f64], centres: &[Vec<f64>]) -> (usize, f64) {
+fn nearest_centre(point: &[f64], centres: &[Vec<f64>]) -> (usize, f64) {
     let mut best = (0, f64::INFINITY);
     for (c, centre) in centres.iter().enumerate() {
-        if let Some(squared) = squared_distance(point, centre, best.1) {
+        if let Some(squared) = squared_distance_below(point, centre, best.1) {
             best = (c, squared);
         }
     }
@@ -128,7 +128,7 @@ fn nearest(point: &[f64], centres: &[Vec<f64>]) -> (usize, f64) {
 const LANES: usize = 8;
 
 /// The squared distance of two points, if it is less than a limit; the sum is given up as soon as it is not.
-fn squared_distance(a: &[f64], b: &[f64], limit: f64) -> Option<f64> {
+fn squared_distance_below(a: &[f64], b: &[f64], limit: f64) -> Option<f64> {
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();
     let (b_blocks, b_rest) = b.as_chunks::<LANES>();
     // Eight sums side by side, which the compiler turns into vector instructions; their order is fixed, and with it the bits.
@@ -186,9 +186,9 @@ mod tests {
         let point: Vec<f64> = (1..=80).map(f64::from).collect();
         for d in 1..=80usize {
             let (zero, sum) = (vec![0.0; d], (d * (d + 1) * (2 * d + 1) / 6) as f64);
-            assert_eq!(squared_distance(&point[..d], &zero, f64::INFINITY), Some(sum), "{d}");
-            assert_eq!(squared_distance(&point[..d], &zero, sum), None);
-            assert_eq!(squared_distance(&point[..d], &zero, sum + 1.0), Some(sum));
+            assert_eq!(squared_distance_below(&point[..d], &zero, f64::INFINITY), Some(sum), "{d}");
+            assert_eq!(squared_distance_below(&point[..d], &zero, sum), None);
+            assert_eq!(squared_distance_below(&point[..d], &zero, sum + 1.0), Some(sum));
         }
     }
 }

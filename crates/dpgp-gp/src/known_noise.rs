@@ -103,7 +103,7 @@ pub fn denoise_numbers(
     known: FixedHyperparameters<'_>,
     test: &DMatrix<f64>,
 ) -> Result<DenoisedNumbers, LinalgError> {
-    let signal = signal_variance(noisy);
+    let signal = estimate_signal_variance(noisy);
     let choices = hyperparameter_grid(noisy.inputs, known, signal);
     // A choice whose covariance cannot be factorised explains nothing; numbers without noise make the smoothest ones so.
     let fits: Vec<Result<f64, LinalgError>> =
@@ -121,11 +121,11 @@ pub fn denoise_numbers(
         .par_iter()
         .map(|(choice, weight)| Ok((weight / total, choice.fit(noisy)?.predict(choice, noisy, test))))
         .collect::<Result<_, LinalgError>>()?;
-    Ok(mixture(&parts, test.nrows()))
+    Ok(mixture_moments(&parts, test.nrows()))
 }
 
 /// The mean and the variances of a mixture. What its parts differ by is an error of the model.
-fn mixture(parts: &[(f64, DenoisedNumbers)], points: usize) -> DenoisedNumbers {
+fn mixture_moments(parts: &[(f64, DenoisedNumbers)], points: usize) -> DenoisedNumbers {
     let mut mean = DVector::zeros(points);
     parts.iter().for_each(|(weight, part)| mean.axpy(*weight, &part.mean, 1.0));
     let (mut model_variance, mut noise_variance) = (DVector::zeros(points), DVector::zeros(points));
@@ -138,7 +138,7 @@ fn mixture(parts: &[(f64, DenoisedNumbers)], points: usize) -> DenoisedNumbers {
 }
 
 /// About the variance of the exact numbers: that of the published ones, less that of their noise.
-fn signal_variance(noisy: &NoisyNumbers<'_>) -> f64 {
+fn estimate_signal_variance(noisy: &NoisyNumbers<'_>) -> f64 {
     let count = noisy.numbers.len() as f64;
     let mean = noisy.numbers.iter().sum::<f64>() / count;
     let whole = noisy.numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / count;
@@ -163,7 +163,7 @@ struct Hyperparameters {
 
 fn hyperparameter_grid(inputs: &DMatrix<f64>, known: FixedHyperparameters<'_>, signal: f64) -> Vec<Hyperparameters> {
     let (kernels, variances): (Vec<Box<dyn Kernel>>, Vec<f64>) = match known.kernel {
-        Some(kernel) => (vec![kernel.covariance(inputs)], vec![1.0]),
+        Some(kernel) => (vec![kernel.build_kernel(inputs)], vec![1.0]),
         None => {
             let ranges: Vec<f64> = inputs.column_iter().map(|column| column.max() - column.min()).collect();
             let with = |part: &f64| -> Box<dyn Kernel> {

@@ -177,7 +177,7 @@ const REACH: f64 = 8.3;
 /// Covariances of observations that depend on logarithmic parameters.
 pub trait CovarianceFamily {
     /// Number of parameters.
-    fn parameters(&self) -> usize;
+    fn parameter_count(&self) -> usize;
 
     /// The (n x n) covariance of the observations, their noise included.
     fn covariance(&self, logs: &[f64]) -> DMatrix<f64>;
@@ -325,7 +325,7 @@ mod likelihood_tests {
     struct White(usize);
 
     impl CovarianceFamily for White {
-        fn parameters(&self) -> usize {
+        fn parameter_count(&self) -> usize {
             1
         }
         fn covariance(&self, logs: &[f64]) -> DMatrix<f64> {

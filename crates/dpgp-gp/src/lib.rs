@@ -23,7 +23,7 @@ pub mod sites;
 pub mod variational;
 
 pub use averaged::{
-    ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, lengthscale_averaged_kernel,
+    ModelAveragedPosterior, ModelAveragedPrediction, TargetCombinationDesign, lengthscale_averaged_kernel,
 };
 pub use binned::{BinnedCovarianceFamily, jitter_effect_bound};
 pub use exact::{

@@ -30,7 +30,7 @@ pub struct PredictionMap {
 impl PredictionMap {
     /// Merges the columns of `c` (t x n) that belong to equal rows of `inputs` (n x d).
     pub fn new(c: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Self {
-        let (first, group) = group_rows(inputs);
+        let (first, group) = group_equal_rows(inputs);
         Self { columns: c.select_columns(&first), group, jitter: 0.0 }
     }
 
@@ -51,7 +51,7 @@ impl PredictionMap {
     }
 
     /// The distinct columns (t x k).
-    pub fn columns(&self) -> &DMatrix<f64> {
+    pub fn distinct_columns(&self) -> &DMatrix<f64> {
         &self.columns
     }
 
@@ -106,7 +106,7 @@ impl PredictionMap {
 }
 
 /// The first row of each group of equal rows, and the group of each row, in order of appearance.
-fn group_rows(inputs: &DMatrix<f64>) -> (Vec<usize>, Vec<usize>) {
+fn group_equal_rows(inputs: &DMatrix<f64>) -> (Vec<usize>, Vec<usize>) {
     let mut seen = std::collections::BTreeMap::new();
     let mut first = Vec::new();
     let mut group = Vec::with_capacity(inputs.nrows());
@@ -147,10 +147,10 @@ pub fn polynomial_prediction_map(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<PredictionMap, LinalgError> {
-    let x = design(degree, training);
+    let x = polynomial_design_matrix(degree, training);
     // By QR: monomials of high degree are nearly dependent, and `X'X` would square their condition.
     let normal = ensure_full_rank(cholesky_of_gram_matrix("X'X", &x)?)?;
-    let c = design(degree, test) * normal.solve(&x.transpose());
+    let c = polynomial_design_matrix(degree, test) * normal.solve(&x.transpose());
     Ok(PredictionMap::new(&c, training))
 }
 
@@ -164,7 +164,7 @@ fn ensure_full_rank(factor: Cholesky) -> Result<Cholesky, LinalgError> {
 }
 
 /// The design matrix (n x (1 + d degree)): a constant, then the powers of each input dimension; no products of dimensions.
-fn design(degree: u32, inputs: &DMatrix<f64>) -> DMatrix<f64> {
+fn polynomial_design_matrix(degree: u32, inputs: &DMatrix<f64>) -> DMatrix<f64> {
     let columns = 1 + inputs.ncols() * degree as usize;
     DMatrix::from_fn(inputs.nrows(), columns, |i, j| match j.checked_sub(1) {
         None => 1.0,
@@ -184,7 +184,7 @@ mod tests {
         let inputs = DMatrix::from_column_slice(4, 1, &[1.0, 2.0, 1.0, -0.0]);
         let c = DMatrix::from_row_slice(2, 4, &[1.0, 2.0, 1.0, 3.0, 4.0, 5.0, 4.0, 6.0]);
         let map = PredictionMap::new(&c, &inputs);
-        assert_eq!(map.columns().ncols(), 3);
+        assert_eq!(map.distinct_columns().ncols(), 3);
         assert_eq!(map.group, [0, 1, 0, 2]);
         assert_eq!(map.targets_per_column(), [2, 1, 1]);
         assert_eq!(map.to_full_matrix(), c);

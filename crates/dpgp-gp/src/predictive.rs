@@ -45,7 +45,7 @@ pub struct PredictiveMixture {
 
 impl PredictiveMixture {
     /// The mixture of these parts, at least one, whose weights add up to 1.
-    pub fn mixture(parts: Vec<WeightedNormals>) -> Self {
+    pub fn from_parts(parts: Vec<WeightedNormals>) -> Self {
         Self { parts }
     }
 
@@ -175,11 +175,11 @@ fn mean_absolute_normal(m: f64, variance: f64) -> f64 {
 
 /// `k(x, x)` at each test input (t x d) less the squared norm of the column that explains it, at least zero.
 pub(super) fn unexplained_variances(kernel: &dyn Kernel, test: &DMatrix<f64>, explained: &DMatrix<f64>) -> Vec<f64> {
-    remaining_variances(kernel, test, explained.column_iter().map(|column| column.norm_squared()))
+    subtract_explained_variances(kernel, test, explained.column_iter().map(|column| column.norm_squared()))
 }
 
 /// `k(x, x)` at each test input (t x d) less what is explained of it, at least zero.
-pub(super) fn remaining_variances(
+pub(super) fn subtract_explained_variances(
     kernel: &dyn Kernel,
     test: &DMatrix<f64>,
     explained: impl Iterator<Item = f64>,
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn masses_and_densities_of_the_normal() {
-        let normal = PredictiveMixture::mixture(vec![part(1.0, &[1.0, 0.0], &[3.0, 0.0])]).with_noise(1.0);
+        let normal = PredictiveMixture::from_parts(vec![part(1.0, &[1.0, 0.0], &[3.0, 0.0])]).with_noise(1.0);
         let masses = normal.central_interval_masses(&[1.0 + 2.0 * 1.644_853_626_951_472_7, -0.5]);
         assert!((masses[0] - 0.9).abs() < 1e-14);
         assert!((masses[1] - 0.382_924_922_548_026).abs() < 1e-14);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn mixture() -> PredictiveMixture {
-        PredictiveMixture::mixture(vec![
+        PredictiveMixture::from_parts(vec![
             part(0.5, &[1.0], &[4.0]),
             part(0.3, &[-0.5], &[0.25]),
             part(0.2, &[2.0], &[9.0]),
@@ -245,7 +245,7 @@ mod tests {
     /// The integral of `(F(u) - [u >= y])^2` by the midpoint rule.
     #[test]
     fn ranked_probability_scores_are_integrals() {
-        let one = PredictiveMixture::mixture(vec![part(1.0, &[1.0], &[4.0])]);
+        let one = PredictiveMixture::from_parts(vec![part(1.0, &[1.0], &[4.0])]);
         for (distribution, y) in [(mixture(), 2.5), (mixture(), -3.0), (one, 0.3)] {
             let step = 2e-3;
             let squares = (-20_000..20_000).map(|i| {
@@ -255,7 +255,7 @@ mod tests {
             let (expected, found) = (squares.sum::<f64>(), distribution.ranked_probability_scores(&[y])[0]);
             assert!((found - expected).abs() < 1e-6, "{found} {expected}");
         }
-        let certain = PredictiveMixture::mixture(vec![part(1.0, &[2.0], &[0.0])]);
+        let certain = PredictiveMixture::from_parts(vec![part(1.0, &[2.0], &[0.0])]);
         assert_eq!(certain.ranked_probability_scores(&[1.75]), [0.25]);
     }
 }

@@ -140,8 +140,11 @@ impl LinearMechanism for CloakingSetting {
             let MinimumRiskDesign { cloak, variances, .. } = design_minimum_risk_prediction(&problem, scale)?;
             return Ok(Box::new(CloakedPredictionNoise { cloak, variances: Some(variances) }));
         };
-        let cloak =
-            design_cloaking_noise(fit.linear_map().columns(), &fit.linear_map().targets_per_column(), &options)?;
+        let cloak = design_cloaking_noise(
+            fit.linear_map().distinct_columns(),
+            &fit.linear_map().targets_per_column(),
+            &options,
+        )?;
         Ok(Box::new(CloakedPredictionNoise { cloak, variances: None }))
     }
 }

@@ -172,7 +172,7 @@ impl LinearNoise for MeanFunctionNoise {
     }
 
     fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
-        self.noise.whitened(plain.columns()) / self.bound
+        self.noise.whitened(plain.distinct_columns()) / self.bound
     }
 
     fn function_sensitivity(&self) -> Option<f64> {

@@ -51,7 +51,7 @@ struct IndependentNoise {
 
 impl IndependentNoise {
     fn new(map: &PredictionMap) -> Result<Self, PrivacyError> {
-        let columns = map.columns().clone();
+        let columns = map.distinct_columns().clone();
         let sensitivity = largest_or_nan(columns.column_iter().map(|column| column.norm()));
         if sensitivity == 0.0 {
             return Err(PrivacyError::NothingToProtect);
@@ -75,7 +75,7 @@ impl LinearNoise for IndependentNoise {
     }
 
     fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
-        plain.columns() / self.sensitivity
+        plain.distinct_columns() / self.sensitivity
     }
 
     fn certified_mechanism(&self) -> fn(Calibration) -> CertifiedMechanism {

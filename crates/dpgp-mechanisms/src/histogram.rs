@@ -87,14 +87,14 @@ impl HistogramModel {
     /// The histogram over these bins.
     pub fn new(bins: Bins, setting: &HistogramSetting, data: &DataSetting) -> Self {
         let most = setting.most_per_row.map(|most| most.get() as u64);
-        let unit = most.map_or_else(|| data.unit(), |most| data.unit().with_records_per_row(most));
+        let unit = most.map_or_else(|| data.privacy_unit(), |most| data.privacy_unit().with_records_per_row(most));
         let each = if data.counts_each_row() { RecordsPerRow::One } else { RecordsPerRow::Target { most } };
         Self { bins, relation: setting.relation, each, unit }
     }
 
     /// Count of the rows of a file: the inputs, the number of records and the columns of the filters.
     pub fn build_summand(&self, data: &DataSetting) -> CountSummand {
-        CountSummand { bins: self.bins.clone(), filters: data.row_comparisons(), each: self.each }
+        CountSummand { bins: self.bins.clone(), filters: data.row_filter_comparisons(), each: self.each }
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.

@@ -89,7 +89,7 @@ pub trait LinearNoise: Send + Sync {
 
     /// What is released without its noise: from sums over equal inputs to predictions (t x k). `plain` where the noise covers all of it.
     fn released_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
-        plain.columns().clone()
+        plain.distinct_columns().clone()
     }
 
     /// The variances of the latent values given what is released (squared units of the model), for noise that was designed for

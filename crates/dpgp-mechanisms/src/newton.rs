@@ -39,7 +39,7 @@ impl PrivateNewtonStep {
         let options = CloakingOptions { release: DroppedDirectionRule::Projection, ..*options };
         let map = PredictionMap::new(&(root * step.label_map()), inputs);
         let counts = map.targets_per_column();
-        let cloak = design_cloaking_noise(map.columns(), &counts, &options)?;
+        let cloak = design_cloaking_noise(map.distinct_columns(), &counts, &options)?;
         // Row j of B is s_j times row j of V', so V diag(s)^-1 is the transpose of its rows over their squared norms.
         let mut weighted = cloak.released_columns().clone();
         for mut row in weighted.row_iter_mut() {

@@ -39,7 +39,7 @@ pub(super) fn add_shard_sums<S: MergeableSum>(
     parts.iter().try_for_each(|part| part.ensure_same_sums(first))?;
     let mut found: Vec<&PartialSums<S>> = parts.iter().map(|part| &part.record.part).collect();
     found.sort_by_key(|part| (part.blocks.start, part.blocks.end));
-    let part = join_block_sums(&found, first.record.block_count().unwrap_or(u64::MAX), zero)?;
+    let part = join_block_sums(&found, first.record.total_block_count().unwrap_or(u64::MAX), zero)?;
     let (files, identity) = (first.record.files.clone(), combine_fingerprints(&parts));
     refuse_equal_files(&files, identity.as_ref())?;
     let unchecked = parts.iter().filter(|part| part.record.checksum.is_none());
@@ -122,7 +122,7 @@ pub(super) fn parse_sums_text<S: MergeableSum>(
         Ok(record) if !record.has_valid_checksum() => {
             "the checksum does not match: the file was edited or is damaged".to_owned()
         }
-        Ok(record) if record.is_consistent_with(zero) => return Ok(record),
+        Ok(record) if record.is_valid_and_compatible_with(zero) => return Ok(record),
         Ok(_) => "the block size or the number of inducing inputs, classes or bins differs".to_owned(),
         Err(error) => error.to_string(),
     };

@@ -201,7 +201,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
     fn larger_change_limit(&self) -> Option<String> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let normalise = &self.value().setting.normalise;
-        let width = match normalise.width() {
+        let width = match normalise.target_width() {
             Some(_) => normalise.target_width_if_above(change)?,
             None => f64::INFINITY,
         };
@@ -227,7 +227,7 @@ pub(super) fn distant_points_warning(release: &PrivatePredictions<'_>) -> Option
     let kernel = &release.setting.model.as_deref()?.kernel;
     let prior = match kernel {
         KernelSetting::Additive(sum) => vec![sum.largest_term_variance(); release.points.nrows()],
-        kernel => kernel.covariance(release.points).diagonal(release.points),
+        kernel => kernel.build_kernel(release.points).diagonal(release.points),
     };
     let known = release.predictions.gp_sd.iter().zip(prior);
     let far = known.filter(|(sd, variance)| **sd > FAR * scale.get() * variance.sqrt()).count();
@@ -257,7 +257,7 @@ pub(super) fn long_lengthscale_warning(
         return None;
     }
     let least: Vec<f64> = moments.domain.iter().map(|[low, _]| *low).collect();
-    let covariance = kernel.covariance(&DMatrix::from_row_slice(1, least.len(), &least));
+    let covariance = kernel.build_kernel(&DMatrix::from_row_slice(1, least.len(), &least));
     let variance = covariance.value(&least, &least);
     let mut long = Vec::new();
     for (input, [_, high]) in moments.domain.iter().enumerate() {

@@ -89,7 +89,7 @@ impl ClassesFile {
     pub fn predict_latent(&self, points: &DMatrix<f64>) -> Result<Vec<GaussianPrediction>, ReleaseError> {
         let data = data_setting_without_rows(self.inputs.clone(), None, Default::default());
         let points = points_from_matrix(points, &data)?.inputs;
-        let kernel = self.kernel.covariance(&self.inducing);
+        let kernel = self.kernel.build_kernel(&self.inducing);
         let inducing = InducingInputs::new(kernel.as_ref(), &self.inducing).map_err(TaskError::from)?;
         let located = inducing.conditional_features(&points);
         Ok(self.posteriors.iter().map(|posterior| posterior.predict(&located)).collect())

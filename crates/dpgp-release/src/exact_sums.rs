@@ -8,9 +8,9 @@ use super::person_table::read_person_table;
 use super::sum_rows::{IdentifiedSums, columns_to_read, refuse_equal_files};
 use super::sums_model::SumsOf;
 use super::{ExactSums, PlannedSumsRelease, ReleaseError, SumsModel};
-use dpgp_data::rows::{CompleteFlagRows, ExtraColumns, FingerprintedRows, InMemoryRows, RowStream};
+use dpgp_data::rows::{CheckedTableRows, CompleteFlagRows, ExtraColumns, InMemoryRows, RowStream};
 use dpgp_data::{HmacKey, RowSetDigest, RowsFingerprint};
-use dpgp_fs::{NewFile, ReadAccess};
+use dpgp_fs::{AtomicNewFile, ReadAccess};
 use dpgp_run::WorkerPool;
 use dpgp_stream::{BLOCK, MergeableSum, RowFileSummary, RowSummand, sum_blocks};
 
@@ -18,7 +18,7 @@ use dpgp_stream::{BLOCK, MergeableSum, RowFileSummary, RowSummand, sum_blocks};
 /// so that a failed release leaves no file.
 pub struct ExactSumsFile {
     path: PathBuf,
-    file: NewFile,
+    file: AtomicNewFile,
 }
 
 impl ExactSumsFile {
@@ -123,7 +123,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
             return self.sum_person_table(table, person, pool, key);
         }
         let TableInMemory { name, rows, others } = table;
-        let held = FingerprintedRows::new(rows, Path::new(name), &columns, key).with_missing_policy(data.missing);
+        let held = CheckedTableRows::new(rows, Path::new(name), &columns, key).with_missing_policy(data.missing);
         let mut held = match others {
             Some(others) => held.with_extra_columns(key, others),
             None => held,
@@ -171,7 +171,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         if record.summand != self.settings_identity() {
             return Err(wrong_summand_error(name));
         }
-        let (all, blocks) = (record.block_count().unwrap_or(u64::MAX), &record.part.blocks);
+        let (all, blocks) = (record.total_block_count().unwrap_or(u64::MAX), &record.part.blocks);
         if *blocks != (0..all) {
             let missing = all.saturating_sub(blocks.end - blocks.start);
             return Err(ReleaseError::SumsIncomplete { missing, all });

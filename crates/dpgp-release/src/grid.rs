@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 use thiserror::Error;
 
 use super::ReleaseError;
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 use dpgp_mechanisms::MomentsSetting;
 use dpgp_run::load_prediction_points;
 use dpgp_spec::setting::rules::MOST_POINTS;
@@ -279,7 +279,7 @@ pub enum GridError {
 }
 
 fn did_you_mean(name: &str, known: &[String]) -> String {
-    let near = closest(name, known.iter().map(String::as_str));
+    let near = closest_name(name, known.iter().map(String::as_str));
     near.map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default()
 }
 

@@ -105,7 +105,7 @@ impl SumsModel for MomentsSumsModel {
     fn describe_sums(&self, sums: &LatticeSums) -> DataHolderDescription {
         let (rows, clipped, lattice) = (sums.rows, sums.clipped, self.summand().lattice);
         let cells = lattice.len();
-        let of_box = match lattice.is_small() {
+        let of_box = match lattice.can_keep_all_cells() {
             true => format!("{cells} cells of the box"),
             false => format!("cells of the box, {} along each input", lattice.cells_per_side()),
         };

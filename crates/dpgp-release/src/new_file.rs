@@ -4,19 +4,19 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{ReleaseError, SigningKey};
-use dpgp_fs::{NewFile, ReadAccess, append_suffix};
+use dpgp_fs::{AtomicNewFile, ReadAccess, append_suffix};
 
 /// A new file, with its signature beside it if there is a key. It is opened before the charge, so that nothing is spent
 /// on a file that cannot be written.
 pub(super) struct OptionallySignedFile<'k> {
     path: PathBuf,
-    file: NewFile,
+    file: AtomicNewFile,
     signature: Option<NewSignatureFile<'k>>,
 }
 
 struct NewSignatureFile<'k> {
     path: PathBuf,
-    file: NewFile,
+    file: AtomicNewFile,
     key: &'k SigningKey,
 }
 
@@ -24,8 +24,8 @@ struct NewSignatureFile<'k> {
 ///
 /// # Errors
 /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
-pub(super) fn new_file(path: &Path, readers: ReadAccess) -> Result<NewFile, ReleaseError> {
-    NewFile::open(path, readers).map_err(|cause| match cause.kind() {
+pub(super) fn new_file(path: &Path, readers: ReadAccess) -> Result<AtomicNewFile, ReleaseError> {
+    AtomicNewFile::open(path, readers).map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => ReleaseError::Exists(path.to_path_buf()),
         _ => ReleaseError::Io { path: path.to_path_buf(), cause },
     })
@@ -35,7 +35,7 @@ pub(super) fn new_file(path: &Path, readers: ReadAccess) -> Result<NewFile, Rele
 ///
 /// # Errors
 /// [`ReleaseError::Io`]: then no file has this name, or another process made it.
-pub(super) fn write_new_file(mut file: NewFile, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
+pub(super) fn write_new_file(mut file: AtomicNewFile, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
     let io = ReleaseError::io(path);
     file.append_bytes(bytes).map_err(&io)?;
     file.finish().map_err(&io)
@@ -83,14 +83,19 @@ impl<'k> OptionallySignedFile<'k> {
 
 /// Complete files without their names, so that no file of a release is there if another cannot be written.
 #[derive(Default)]
-pub struct UnnamedFiles(Vec<(NewFile, PathBuf)>);
+pub struct UnnamedFiles(Vec<(AtomicNewFile, PathBuf)>);
 
 impl UnnamedFiles {
     /// Writes the bytes of one more file.
     ///
     /// # Errors
     /// [`ReleaseError::Io`].
-    pub(super) fn write_file(&mut self, mut file: NewFile, path: PathBuf, bytes: &[u8]) -> Result<(), ReleaseError> {
+    pub(super) fn write_file(
+        &mut self,
+        mut file: AtomicNewFile,
+        path: PathBuf,
+        bytes: &[u8],
+    ) -> Result<(), ReleaseError> {
         file.append_bytes(bytes).map_err(ReleaseError::io(&path))?;
         self.0.push((file, path));
         Ok(())

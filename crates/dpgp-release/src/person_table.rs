@@ -5,8 +5,8 @@ use std::path::Path;
 use super::ReleaseError;
 use super::exact_sums::TableInMemory;
 use super::sum_rows::RowsInMemory;
-use dpgp_data::rows::{ExtraCell, ExtraColumns, FingerprintedRows, RowStream};
-use dpgp_data::{DataError, HmacKey, PersonId, RowUnit, RowsFingerprint, TableCellError, TableError};
+use dpgp_data::rows::{CheckedTableRows, ExtraCell, ExtraColumns, RowStream};
+use dpgp_data::{DataError, HmacKey, LineOrRow, PersonId, RowsFingerprint, TableCellError, TableError};
 use dpgp_run::{RunError, temporary_key};
 use dpgp_spec::setting::DataSetting;
 use dpgp_stream::BLOCK;
@@ -34,7 +34,7 @@ pub(super) fn read_person_table(
     // Without a key, others would not be read.
     let passing = key.is_none().then(temporary_key).transpose().map_err(RunError::from)?;
     let used = key.or(passing.as_ref());
-    let mut held = FingerprintedRows::new(rows, Path::new(name), columns, used)
+    let mut held = CheckedTableRows::new(rows, Path::new(name), columns, used)
         .with_missing_policy(data.missing)
         .with_extra_columns(used, &mut others);
     let mut read = vec![Vec::new(); columns.len()];
@@ -44,7 +44,7 @@ pub(super) fn read_person_table(
     if !data.drops_missing()
         && let Some(row) = persons.iter().position(Option::is_none)
     {
-        let (unit, line, column, problem) = (RowUnit::Row, row + 1, person.to_owned(), TableCellError::NoPerson);
+        let (unit, line, column, problem) = (LineOrRow::Row, row + 1, person.to_owned(), TableCellError::NoPerson);
         return Err(
             DataError::from_table_error(Path::new(name), TableError::Cell { unit, line, column, problem }).into()
         );

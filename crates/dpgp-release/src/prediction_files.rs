@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::new_file::{OptionallySignedFile, UnnamedFiles, new_file, signature_path};
 use super::{DrawnRelease, PrivatePredictions, ReleaseError, SigningKey};
 use dpgp_data::{OutputCells, OutputColumn, encode_parquet_table, escape_csv_formula};
-use dpgp_fs::{NewFile, ReadAccess, append_suffix};
+use dpgp_fs::{AtomicNewFile, ReadAccess, append_suffix};
 use dpgp_number::text::format_exact;
 use dpgp_spec::setting::DataSetting;
 use dpgp_task::Predictions;
@@ -35,7 +35,7 @@ pub fn prediction_paths(predictions: &Path) -> [PathBuf; 3] {
 pub struct PredictionFiles<'k> {
     path: PathBuf,
     form: PredictionFormat,
-    predictions: NewFile,
+    predictions: AtomicNewFile,
     certificate: OptionallySignedFile<'k>,
 }
 

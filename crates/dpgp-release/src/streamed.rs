@@ -234,7 +234,7 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
     pub(super) fn settings_identity(&self) -> String {
         let data = &self.setting.data;
         let mut all = json!({ "inputs": data.inputs, "target": data.target, "filter": data.filter });
-        if let Some(limit) = data.person_limit() {
+        if let Some(limit) = data.rows_per_person_limit() {
             all["person"] = json!([limit.column, limit.rows]);
         }
         if !data.encode.is_empty() {

@@ -8,7 +8,7 @@ use super::ledger::{LedgerEntry, format_utc};
 use dpgp_accounting::{Certificate, CertifiedMechanism, Neighbours};
 use dpgp_data::{Digest, RowDigestSum};
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_spec::Axis;
+use dpgp_spec::ExperimentAxis;
 use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{Cell, CellSetting, Experiment};
 
@@ -153,7 +153,7 @@ pub(super) fn refuse_replaced_epsilon(
     chosen: &[String],
     released: &[f64],
 ) -> Result<(), ReleaseError> {
-    let named = |axis: &Axis| chosen.iter().any(|choice| choice.split('=').next() == Some(&axis.name));
+    let named = |axis: &ExperimentAxis| chosen.iter().any(|choice| choice.split('=').next() == Some(&axis.name));
     let axis = experiment.axes.iter().find(|axis| axis.path == EPSILON);
     // Without an axis of its own, another axis may set it; who names a cell has looked at the axes.
     let is_chosen = axis.map_or(!chosen.is_empty(), named);

@@ -52,7 +52,7 @@ pub(super) fn sum_row_files<T: RowSummand>(
 ) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
     sum_chosen_rows(source, summand, pool).map_err(|error| match error {
         // Whole records are private here, so that the error may suggest to drop rows.
-        ReleaseError::Data(error) => source.data.suggest_drop(error, RowChoiceBasis::Record).into(),
+        ReleaseError::Data(error) => source.data.with_drop_rows_hint(error, RowChoiceBasis::Record).into(),
         error => error,
     })
 }
@@ -79,7 +79,7 @@ fn sum_chosen_rows<T: RowSummand>(
     };
 
     // The blocks to sum: those of the shard, of all rows of all files.
-    let counted = source.shard.map(|_| files.count_rows()).transpose()?;
+    let counted = source.shard.map(|_| files.count_rows_per_file()).transpose()?;
     let blocks = match (source.shard, &counted) {
         (Some(shard), Some(rows)) => shard.contiguous_range(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
         _ => 0..u64::MAX,
@@ -101,7 +101,7 @@ fn sum_chosen_rows<T: RowSummand>(
     }
 
     // The identity of the rows. Several shards check for equal files when their sums are added.
-    let rows = counted.unwrap_or_else(|| files.rows_per_file().to_vec());
+    let rows = counted.unwrap_or_else(|| files.rows_read_per_file().to_vec());
     let (files, identity) = (row_file_summaries(&found, &rows)?, files.into_fingerprint());
     if source.shard.is_none() {
         refuse_equal_files(&files, identity.as_ref())?;
@@ -158,7 +158,7 @@ fn row_file_summaries(files: &[RowFile], rows: &[u64]) -> Result<Vec<RowFileSumm
     let mut records = Vec::with_capacity(files.len());
     for (file, &rows) in files.iter().zip(rows) {
         let bytes = FileState::read(&file.path)?.bytes;
-        records.push(RowFileSummary { name: file.name(), bytes, rows });
+        records.push(RowFileSummary { name: file.name_with_partitions(), bytes, rows });
     }
     Ok(records)
 }
@@ -176,7 +176,7 @@ pub(super) fn choose_rows_per_person(
     data: &DataSetting,
     pool: &WorkerPool,
 ) -> Result<Option<ChosenRows>, ReleaseError> {
-    let Some(limit) = data.person_limit() else { return Ok(None) };
+    let Some(limit) = data.rows_per_person_limit() else { return Ok(None) };
     let names = columns_to_read(data);
     let rows =
         RowFilesReader::open_with_persons(files, &data.source.text_layout(), &names, limit.column, data.cell_rules())?;
@@ -280,7 +280,7 @@ impl RowsInMemory {
     /// The columns to sum. With `data.person` or missing cells, a last column marks the rows that count.
     pub fn columns_with_row_indicators(&self, data: &DataSetting) -> Vec<Vec<f64>> {
         let mut columns = self.columns.clone();
-        if let Some(limit) = data.person_limit() {
+        if let Some(limit) = data.rows_per_person_limit() {
             let mut offered = PersonRowChooser::new(data, limit.rows);
             offered.choose_from_block(self);
             columns.push(offered.chosen.into_kept_rows().row_indicators(0, self.row_count()).collect());

@@ -13,8 +13,10 @@ use crate::table::claims::{ClaimOutcome, ClaimRow, check_claim};
 use crate::table::verdict::{ComparisonConditions, NumberVerdict, verdict_from_interval};
 use dpgp_accounting::Certificate;
 use dpgp_data::escape_csv_formula;
-use dpgp_data::suggest::closest;
-use dpgp_spec::{Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, ReferenceValue, SpreadKind, TaskSection, ValueOwner};
+use dpgp_data::suggest::closest_name;
+use dpgp_spec::{
+    ClaimOwner, DeviationKind, ExperimentAxis, FIXED_COLUMNS, ReferenceValue, SpreadKind, TaskSection, ValueOwner,
+};
 use dpgp_task::{Experiment, MetricSummary};
 
 /// Reasons why a table cannot be judged.
@@ -42,7 +44,7 @@ pub enum GradeError {
         found: String,
     },
     /// An unknown kind of spread.
-    #[error("line {line}: spread_kind is {found:?}; use one of {}", SpreadKind::names())]
+    #[error("line {line}: spread_kind is {found:?}; use one of {}", SpreadKind::joined_names())]
     NoKind {
         /// Its line.
         line: u64,
@@ -304,7 +306,7 @@ pub fn read_added_methods(text: &str, experiment: &Experiment, metric: &str) -> 
     for ((labels, of), values) in table.others {
         if of == metric && !values.is_empty() {
             // A number may be written in another way, as 1 and 1.0.
-            let own = |(label, axis): (String, &Axis)| {
+            let own = |(label, axis): (String, &ExperimentAxis)| {
                 axis.labels.iter().find(|own| field_matches_label(&label, own)).cloned().unwrap_or(label)
             };
             let labels: Vec<String> = labels.into_iter().zip(&experiment.axes).map(own).collect();
@@ -345,7 +347,7 @@ fn refuse_unranked_column(experiment: &Experiment, labels: &[String]) -> Result<
 /// The metrics of the experiment's tasks, of its printed numbers and of its claims.
 fn known_metrics(experiment: &Experiment) -> BTreeSet<String> {
     let tasks = experiment.cells.iter().map(|cell| &cell.setting().task);
-    let measured = tasks.flat_map(|task| task.metrics(experiment.meta.replicates));
+    let measured = tasks.flat_map(|task| task.metric_names(experiment.meta.replicates));
     let printed = experiment.counterparts.iter().map(|one| one.metric.clone());
     measured.chain(printed).chain(experiment.claims.iter().map(|claim| claim.metric.clone())).collect()
 }
@@ -365,7 +367,7 @@ impl TableHeadings {
 
     /// The column of an axis: its name, or its whole path where a fixed column has the name. A table of a program that claims a guarantee
     /// has the claimed epsilon under another path.
-    fn axis_column(&self, axis: &Axis) -> Option<usize> {
+    fn axis_column(&self, axis: &ExperimentAxis) -> Option<usize> {
         let is_fixed = FIXED_COLUMNS.contains(&axis.name.as_str());
         let claimed = (axis.path == "privacy.epsilon").then(|| self.column_index("task.command.guarantee.epsilon"));
         let by_path = self.column_index(&axis.path).or(claimed.flatten());
@@ -427,7 +429,7 @@ impl SubmittedRow<'_> {
     /// The kind of a spread; the default kind if the field is empty.
     fn spread_kind(&self) -> Result<SpreadKind, GradeError> {
         let found = self.columns.field(self.record, "spread_kind");
-        SpreadKind::named(found).ok_or_else(|| GradeError::NoKind { line: self.line, found: found.to_owned() })
+        SpreadKind::from_name(found).ok_or_else(|| GradeError::NoKind { line: self.line, found: found.to_owned() })
     }
 
     fn to_submitted_number(&self, value: f64) -> Result<SubmittedNumber, GradeError> {
@@ -619,7 +621,7 @@ pub fn grade_table(
 
 fn find_unknown_metrics(found: &BTreeMap<String, u64>, experiment: &Experiment) -> Vec<UnknownMetric> {
     let known = known_metrics(experiment);
-    let closest = |metric: &str| closest(metric, known.iter().map(String::as_str)).map(str::to_owned);
+    let closest = |metric: &str| closest_name(metric, known.iter().map(String::as_str)).map(str::to_owned);
     let described = |(metric, line): (&String, &u64)| UnknownMetric {
         closest: closest(metric),
         metric: metric.clone(),

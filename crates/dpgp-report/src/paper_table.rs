@@ -3,7 +3,7 @@
 use csv::StringRecord;
 use thiserror::Error;
 
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 use dpgp_number::text::format_exact;
 
 /// Columns of a printed table that are no axes.
@@ -103,7 +103,7 @@ pub fn spec_from_paper_table(
     let headings: Vec<String> = reader.headers()?.iter().map(|heading| heading.trim().to_owned()).collect();
     let at = |name: &str| headings.iter().position(|heading| heading == name);
     if let Some(unknown) = metrics.iter().find(|metric| at(metric).is_none()) {
-        let hint = closest(unknown, headings.iter().map(String::as_str)).map(str::to_owned);
+        let hint = closest_name(unknown, headings.iter().map(String::as_str)).map(str::to_owned);
         return Err(PaperTableError::NoColumn { name: unknown.clone(), hint });
     }
     let long = at("metric").zip(at("value")).filter(|_| metrics.is_empty());

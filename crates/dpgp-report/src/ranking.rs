@@ -10,7 +10,7 @@ use super::grade::AddedMethod;
 use super::report::label_with_axis;
 use super::results::CommittedResults;
 use super::table::verdict::standard_error;
-use dpgp_spec::{Axis, BestDirection, SpreadKind, TableLayout};
+use dpgp_spec::{BestDirection, ExperimentAxis, SpreadKind, TableLayout};
 use dpgp_task::{Experiment, TaskSetting};
 
 /// The unit that a guarantee hides.
@@ -255,7 +255,7 @@ impl MethodLeaderboard<'_> {
     }
 
     /// The axis of epsilon: of programs, the one with this name.
-    fn epsilon_axis(&self) -> Option<&Axis> {
+    fn epsilon_axis(&self) -> Option<&ExperimentAxis> {
         let mut axes = self.experiment.axes.iter();
         axes.find(|axis| axis.path == "privacy.epsilon").or_else(|| self.axis("epsilon"))
     }
@@ -302,13 +302,13 @@ impl MethodLeaderboard<'_> {
         !tasks.into_iter().any(|task| matches!(**task, TaskSetting::Command(_) | TaskSetting::Given(_)))
     }
 
-    fn axis(&self, name: &str) -> Option<&Axis> {
+    fn axis(&self, name: &str) -> Option<&ExperimentAxis> {
         self.experiment.axes.iter().find(|axis| axis.name == name)
     }
 
     fn method(&self, row: &[String]) -> RankedMethod {
         let guarantee = self.committed.field(row, "guarantee");
-        let kind = SpreadKind::named(self.committed.field(row, "spread_kind"));
+        let kind = SpreadKind::from_name(self.committed.field(row, "spread_kind"));
         // A spread of a kind that this version does not know counts in full: no method is called better than it is.
         let kind = kind.unwrap_or(SpreadKind::StandardError);
         let repeats = self.committed.field(row, "repeats").parse().unwrap_or(1);

@@ -7,7 +7,7 @@ use super::table::row_standard_error;
 use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison, standard_error};
 use dpgp_number::text::format_exact;
 use dpgp_run::FailedCell;
-use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, ReferenceValue, SpreadKind, ValueOwner};
+use dpgp_spec::{DeviationKind, ExperimentAxis, FIXED_COLUMNS, ReferenceValue, SpreadKind, ValueOwner};
 use dpgp_task::{Experiment, FigureTable, MetricSummary};
 
 /// A row with its labels and the numbers of others.
@@ -229,7 +229,7 @@ impl<'a> ReferenceIndex<'a> {
 }
 
 /// A label as text; a number is named by its axis.
-pub fn label_with_axis(axis: &Axis, label: &str) -> String {
+pub fn label_with_axis(axis: &ExperimentAxis, label: &str) -> String {
     match label.parse::<f64>() {
         Ok(_) => format!("{} = {label}", axis.name),
         Err(_) => label.to_owned(),

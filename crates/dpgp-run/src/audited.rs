@@ -197,10 +197,10 @@ fn load_sample_from_tables<E: From<RunError>>(
 
 /// The identity of the rows of tables.
 fn fingerprint_tables(tables: &[Table], data: &DataSetting, key: &HmacKey) -> RowsFingerprint {
-    let columns = tables.first().map(Table::columns).unwrap_or_default();
+    let columns = tables.first().map(Table::column_names).unwrap_or_default();
     let mut witness = RowFingerprinter::new(key, &columns, &numeric_columns(data)).with_file_count(tables.len());
     for (number, table) in tables.iter().enumerate() {
-        witness.begin_file(number, &table.columns());
+        witness.begin_file(number, &table.column_names());
         table.fingerprint_rows(&mut witness);
     }
     witness.into_fingerprint(tables.len())

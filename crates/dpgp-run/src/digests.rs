@@ -9,7 +9,7 @@ use super::load::DataLoader;
 use super::own_tables::own_files;
 use super::program::version_line;
 use super::{Project, RunError, StateFolder};
-use dpgp_data::rows::keyed_tag;
+use dpgp_data::rows::keyed_file_tag;
 use dpgp_data::{Digest, Progress};
 use dpgp_number::Positive;
 use dpgp_spec::setting::{
@@ -135,7 +135,8 @@ fn expand_file_patterns(experiment: &Experiment, key: &str, names: &[String]) ->
             files.push(name.clone());
             continue;
         }
-        let wrong = |why: String| experiment.fault(key, SpecProblem::Shape(format!("names {name:?}, {why}")));
+        let wrong =
+            |why: String| experiment.error_at_key_path(key, SpecProblem::Shape(format!("names {name:?}, {why}")));
         let pattern = whole.to_string_lossy().into_owned();
         let paths = glob::glob(&pattern).map_err(|cause| wrong(format!("which is not a valid pattern: {cause}")))?;
         let found: Vec<PathBuf> = paths.flatten().filter(|path| path.is_file()).collect();
@@ -158,13 +159,14 @@ fn digest_program_files(
     let mut digests = Vec::with_capacity(files.len());
     for file in &expand_file_patterns(experiment, key, files)? {
         let bytes = std::fs::read(experiment.resolve_path(file)).map_err(|cause| {
-            experiment.fault(key, SpecProblem::Shape(format!("names {file:?}, which cannot be read: {cause}")))
+            experiment
+                .error_at_key_path(key, SpecProblem::Shape(format!("names {file:?}, which cannot be read: {cause}")))
         })?;
         digests.push((file.clone(), Digest::of_bytes(&bytes).to_string()));
     }
     if let Some(program) = program {
         let line = version_line(&experiment.resolve_path("."), program).map_err(|why| {
-            experiment.fault("task.command.version", SpecProblem::Shape(format!("cannot be read: {why}")))
+            experiment.error_at_key_path("task.command.version", SpecProblem::Shape(format!("cannot be read: {why}")))
         })?;
         digests.push((format!("{program} --version"), Digest::of_bytes(line.as_bytes()).to_string()));
     }
@@ -178,10 +180,10 @@ fn keyed_file_digests(experiment: &Experiment, source: &SourceSetting) -> Result
     let key = StateFolder::open()?.key().for_purpose("dpgp files");
     let mut digests = Vec::new();
     for file in found {
-        let mut tag = keyed_tag(&file.path, &key).map_err(Box::new)?;
+        let mut tag = keyed_file_tag(&file.path, &key).map_err(Box::new)?;
         if !file.partitions.is_empty() {
             // The columns that its path names are rows as well.
-            tag = key.tag(&[&tag, file.name().as_bytes()].concat());
+            tag = key.tag(&[&tag, file.name_with_partitions().as_bytes()].concat());
         }
         let name = file.path.strip_prefix(&folder).unwrap_or(&file.path);
         digests.push((name.to_string_lossy().into_owned(), format!("{KEYED}{}", hex::encode(tag))));

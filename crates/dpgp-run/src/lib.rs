@@ -31,4 +31,4 @@ pub use program::ProgramError;
 pub use project::{DataLocations, Project};
 pub use results::{FailedCell, PROGRAM, Provenance, RunOptions, RunResults, RunWatcher, VERSION, create_watcher};
 pub use state::{StateError, StateFolder, temporary_key};
-pub use study::{Study, StudyReport};
+pub use study::{ExperimentRunReport, ExperimentRunner};

@@ -43,7 +43,7 @@ impl SampleId {
         let setting = cell.setting();
         // Where no rows are left out, all cells with the same data section share a sample.
         let data = &setting.data;
-        let chosen_by = match data.person_limit().is_some() || data.drops_missing() {
+        let chosen_by = match data.rows_per_person_limit().is_some() || data.drops_missing() {
             true => setting.privacy.mechanism.row_choice_basis(),
             false => RowChoiceBasis::Inputs,
         };
@@ -84,7 +84,7 @@ pub fn load_prediction_points(
     let table = read_user_table(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
     let columns = input_columns(&table, data).map_err(Box::new)?;
     let weights = weights.map(|column| table.numeric_column(column)).transpose().map_err(Box::new)?;
-    Ok(PredictionPoints { inputs: DMatrix::from_fn(table.rows(), columns.len(), |i, j| columns[j][i]), weights })
+    Ok(PredictionPoints { inputs: DMatrix::from_fn(table.row_count(), columns.len(), |i, j| columns[j][i]), weights })
 }
 
 impl DataLoader<'_> {
@@ -106,8 +106,8 @@ impl DataLoader<'_> {
         // All data are read before the first fault of a spec is reported, so that missing data come first.
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
             if let Some(sample) = samples.get(&SampleId::from_cell(&cells[cell])) {
-                let fits = cells[cell].check_rows(sample.row_count());
-                fits.map_err(|fault| Box::new(self.experiment.fault(&fault.path, fault.problem)))?;
+                let fits = cells[cell].check_row_count(sample.row_count());
+                fits.map_err(|fault| Box::new(self.experiment.error_at_key_path(&fault.path, fault.problem)))?;
                 let setting = cells[cell].setting();
                 let rows = setting.data.drawn_row_count(sample.row_count());
                 ensure_memory(self.experiment, ModelMemory::estimate_block(setting, rows))?;
@@ -210,7 +210,7 @@ fn sample_from_tables(tables: Vec<Table>, data: &DataSetting, chosen_by: RowChoi
     let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
     for table in tables {
         let part = sample_before_person_limit(table, data, chosen_by, &mut persons);
-        parts.push(part.map_err(|error| Box::new(data.suggest_drop(error, chosen_by)))?);
+        parts.push(part.map_err(|error| Box::new(data.with_drop_rows_hint(error, chosen_by)))?);
     }
     let whole = match <[Sample; 1]>::try_from(parts) {
         Ok([only]) => only,
@@ -228,7 +228,7 @@ pub(super) fn release_sample_from_tables(
     let mut released_tables = Vec::with_capacity(tables.len());
     for table in tables {
         let table = prepare_release_table(table, data, chosen_by);
-        released_tables.push(table.map_err(|error| Box::new(data.suggest_drop(error, chosen_by)))?);
+        released_tables.push(table.map_err(|error| Box::new(data.with_drop_rows_hint(error, chosen_by)))?);
     }
     sample_from_tables(released_tables, data, chosen_by)
 }
@@ -245,7 +245,7 @@ fn sample_before_person_limit(
         MissingCellPolicy::Drop => drop_incomplete_rows(table, data, chosen_by)?,
     };
     let sample = extract_sample(&table, data)?;
-    if let Some(limit) = data.person_limit() {
+    if let Some(limit) = data.rows_per_person_limit() {
         persons.extend(table.persons(limit.column)?);
     }
     Ok(sample)
@@ -276,7 +276,7 @@ pub(super) fn sample_from_columns(
 
 /// As many rows of each person as are used; all rows where they are not those of persons.
 fn apply_person_limit(sample: Sample, persons: &[PersonId], data: &DataSetting, chosen_by: RowChoiceBasis) -> Sample {
-    match data.person_limit() {
+    match data.rows_per_person_limit() {
         Some(limit) => limit_person_rows(&sample, persons, limit, chosen_by),
         None => sample,
     }
@@ -301,7 +301,7 @@ fn extract_sample(table: &Table, data: &DataSetting) -> Result<Sample, DataError
     let inputs = input_columns(table, data)?;
     let targets = match &data.target {
         Some(target) => numeric_or_coded_column(table, data, target)?,
-        None => vec![1.0; table.rows()],
+        None => vec![1.0; table.row_count()],
     };
     Ok(Sample::new(&inputs, targets))
 }
@@ -362,7 +362,7 @@ fn without_missing<'c>(
     columns: impl Iterator<Item = &'c str>,
     data: &DataSetting,
 ) -> Result<Table, DataError> {
-    let mut keep = vec![true; table.rows()];
+    let mut keep = vec![true; table.row_count()];
     for column in columns {
         let missing = table.missing_mask(column, expected_cell(data, column))?;
         keep.iter_mut().zip(missing).for_each(|(keep, missing)| *keep &= !missing);
@@ -483,7 +483,7 @@ impl DataLoader<'_> {
 
     fn no_table_error(&self, path: &str, dataset: &str) -> RunError {
         let problem = SpecProblem::NotATable { name: dataset.to_owned() };
-        Box::new(self.experiment.fault(path, problem)).into()
+        Box::new(self.experiment.error_at_key_path(path, problem)).into()
     }
 }
 

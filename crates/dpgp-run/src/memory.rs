@@ -30,7 +30,7 @@ fn available_memory() -> u64 {
 pub fn ensure_memory(experiment: &Experiment, memory: Option<ModelMemory>) -> Result<(), RunError> {
     let Some(memory) = memory else { return Ok(()) };
     let fits = memory.check(available_memory());
-    Ok(fits.map_err(|fault| Box::new(experiment.fault(&fault.path, fault.problem)))?)
+    Ok(fits.map_err(|fault| Box::new(experiment.error_at_key_path(&fault.path, fault.problem)))?)
 }
 
 fn read(path: &Path) -> Option<String> {

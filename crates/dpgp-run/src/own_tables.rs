@@ -47,12 +47,14 @@ impl DataLoader<'_> {
     pub(super) fn own_tables(&self, data: &DataSetting, columns: ParquetColumns) -> Result<Vec<Table>, RunError> {
         let mut tables = Vec::new();
         for file in own_files(self.experiment, &data.source)? {
-            let table = table(&file, data, columns).and_then(|table| table.with_partitions(&file));
+            let table = table(&file, data, columns).and_then(|table| table.with_partition_columns(&file));
             tables.push(table.map_err(Box::new)?);
         }
         // Of a release the number of rows may be private: it is refused only where it is not.
         match tables.first() {
-            Some(first) if columns == ParquetColumns::Used && tables.iter().all(|table: &Table| table.rows() == 0) => {
+            Some(first)
+                if columns == ParquetColumns::Used && tables.iter().all(|table: &Table| table.row_count() == 0) =>
+            {
                 Err(Box::new(first.no_rows_error()).into())
             }
             _ => Ok(tables),

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DataDigests;
-use super::store::{NUMERICS, ResultKey, ResultStore, ResultWithRun, RunHeader, StoreError, key};
+use super::store::{NUMERICS, ResultKey, ResultStore, ResultWithRun, RunHeader, StoreError, compute_result_key};
 use dpgp_spec::TextDigest;
 use dpgp_task::{Cell, Experiment};
 
@@ -73,7 +73,7 @@ impl<'a> RunPlan<'a> {
         for cell in &experiment.cells {
             let data = digests.cell_files(cell);
             for replicate in 0..experiment.meta.replicates {
-                keys.push(data.as_ref().map(|data| key(cell.id(), seed, replicate, data)));
+                keys.push(data.as_ref().map(|data| compute_result_key(cell.id(), seed, replicate, data)));
             }
         }
         let stored = keys.iter().map(|key| key.as_ref().is_some_and(|key| store.has_result(key))).collect();

@@ -7,11 +7,13 @@ use super::RunError;
 use super::memory::WorkerPool;
 use super::own_tables::ensure_trusted_owner;
 use super::store::RunHeader;
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 use dpgp_data::{DataError, DatasetCache, DatasetManifest};
 use dpgp_fs::{is_outside_folder, parent_or_current_folder, refuse_links};
 use dpgp_spec::setting::SourceSetting;
-use dpgp_spec::{Catalogue, NamedSpec, PaperCoverage, PaperFileError, PaperPage, SpecChange, SpecError, spec_name};
+use dpgp_spec::{
+    CatalogueFile, PaperCoverage, PaperFileError, PaperReportPage, SpecCatalogue, SpecChange, SpecError, spec_name,
+};
 use dpgp_task::Experiment;
 
 /// Where datasets are found: by default in the cache of the project, and missing ones are downloaded.
@@ -48,7 +50,7 @@ impl DataLocations {
 #[derive(Debug)]
 pub struct Project {
     root: PathBuf,
-    catalogue: Catalogue,
+    catalogue: SpecCatalogue,
     shipped: bool,
     /// The manifest of all datasets.
     pub manifest: DatasetManifest,
@@ -78,8 +80,8 @@ impl Project {
         let specs = root.join("experiments");
         let shipped = !is_project(&root);
         let catalogue = match shipped {
-            false => Catalogue::read(&specs).map_err(|cause| RunError::Io { path: specs, cause })?,
-            true => Catalogue::shipped(),
+            false => SpecCatalogue::read(&specs).map_err(|cause| RunError::Io { path: specs, cause })?,
+            true => SpecCatalogue::shipped(),
         };
         let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
         // A folder that the user names is his; of the project's own none may be a link.
@@ -139,7 +141,7 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError::NoProject`] if there are none.
-    pub fn specs(&self) -> Result<&[NamedSpec], RunError> {
+    pub fn specs(&self) -> Result<&[CatalogueFile], RunError> {
         if self.catalogue.specs().is_empty() { Err(RunError::NoProject) } else { Ok(self.catalogue.specs()) }
     }
 
@@ -231,7 +233,7 @@ impl Project {
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.
     pub fn coverage(&self) -> Result<Vec<PaperCoverage>, RunError> {
-        let files = self.catalogue.coverage_files().iter();
+        let files = self.catalogue.paper_coverage_files().iter();
         files.map(|spec| PaperCoverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
@@ -239,9 +241,9 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.
-    pub fn pages(&self) -> Result<Vec<PaperPage>, RunError> {
-        let files = self.catalogue.page_files().iter();
-        files.map(|spec| PaperPage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
+    pub fn pages(&self) -> Result<Vec<PaperReportPage>, RunError> {
+        let files = self.catalogue.paper_page_files().iter();
+        files.map(|spec| PaperReportPage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
     /// The experiments that a name means: a path, a shipped name, a prefix or a tag.
@@ -253,7 +255,7 @@ impl Project {
         if path.extension().is_some_and(|ending| ending == "toml") {
             return Ok(vec![self.load(&self.find_or_name_spec(path))?]);
         }
-        let named = self.catalogue.find(name);
+        let named = self.catalogue.find_by_name_or_folder(name);
         if !named.is_empty() {
             return named.into_iter().map(|spec| self.load(spec)).collect();
         }
@@ -301,7 +303,7 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError`] if it cannot be read or is wrong.
-    pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
+    pub fn load(&self, spec: &CatalogueFile) -> Result<Experiment, RunError> {
         let text = spec.text().map_err(|cause| unread_spec_error(spec, cause))?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
         let parsed = Experiment::parse(&spec.name, path, text, &self.manifest);
@@ -309,13 +311,13 @@ impl Project {
     }
 
     /// Whether a link leads to a spec from another folder: from the project, or from the folder that a path names.
-    fn is_linked(&self, spec: &NamedSpec) -> bool {
+    fn is_linked(&self, spec: &CatalogueFile) -> bool {
         let is_own = spec.path.starts_with(self.root.join("experiments"));
         let folder = if is_own { &self.root } else { parent_or_current_folder(&spec.path) };
         !spec.shipped && is_outside_folder(folder, &spec.path)
     }
 
-    fn coverage_error(&self, spec: &NamedSpec, error: PaperFileError) -> RunError {
+    fn coverage_error(&self, spec: &CatalogueFile, error: PaperFileError) -> RunError {
         if !self.is_linked(spec) {
             return error.into();
         }
@@ -328,9 +330,9 @@ impl Project {
     }
 
     /// A shipped spec keeps its name however it is addressed; any other is named after its file.
-    fn find_or_name_spec(&self, path: &Path) -> NamedSpec {
+    fn find_or_name_spec(&self, path: &Path) -> CatalogueFile {
         let known = self.catalogue.specs().iter().find(|spec| is_spec_path(spec, path));
-        known.cloned().unwrap_or_else(|| NamedSpec::file(spec_name(path), path.to_path_buf()))
+        known.cloned().unwrap_or_else(|| CatalogueFile::from_path(spec_name(path), path.to_path_buf()))
     }
 
     fn unknown_experiment_error(&self, name: &str) -> RunError {
@@ -362,7 +364,7 @@ fn linked_spec_error(error: &SpecError) -> RunError {
     RunError::LinkedSpec { file: error.file.clone(), line: error.line, column: error.column }
 }
 
-fn unread_spec_error(spec: &NamedSpec, cause: std::io::Error) -> RunError {
+fn unread_spec_error(spec: &CatalogueFile, cause: std::io::Error) -> RunError {
     let path = spec.path.clone();
     if cause.kind() != ErrorKind::NotFound {
         return RunError::Io { path, cause };
@@ -378,13 +380,13 @@ fn is_project(folder: &Path) -> bool {
 
 /// Whether a spec is below a folder. Other programs have folders of this name with TOML files of theirs.
 fn has_spec(folder: &Path) -> bool {
-    let Ok(found) = Catalogue::read(folder) else { return false };
+    let Ok(found) = SpecCatalogue::read(folder) else { return false };
     let is_spec = |text: String| text.lines().any(|line| line.trim_end() == "[experiment]");
     found.specs().iter().any(|spec| spec.text().is_ok_and(is_spec))
 }
 
 /// Whether a path means a spec of the catalogue. A file that is there is never one of those that come with the program.
-fn is_spec_path(spec: &NamedSpec, path: &Path) -> bool {
+fn is_spec_path(spec: &CatalogueFile, path: &Path) -> bool {
     if spec.shipped {
         return spec.path == path && !path.exists();
     }
@@ -400,8 +402,8 @@ fn ancestors() -> Vec<PathBuf> {
 
 /// The name closest to a misspelt one: by the whole name, else by the part after the last slash.
 fn closest_experiment_name<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
-    closest(name, names.clone()).or_else(|| {
-        let last = closest(name, names.clone().map(last_part))?;
+    closest_name(name, names.clone()).or_else(|| {
+        let last = closest_name(name, names.clone().map(last_part))?;
         names.clone().find(|name| last_part(name) == last)
     })
 }
@@ -418,7 +420,7 @@ fn closest_spec_path(path: &Path) -> Option<PathBuf> {
     let mut stems: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned())).collect();
     // A folder has no order of its own.
     stems.sort_unstable();
-    let near = closest(path.file_stem()?.to_str()?, stems.iter().map(String::as_str))?;
+    let near = closest_name(path.file_stem()?.to_str()?, stems.iter().map(String::as_str))?;
     Some(path.with_file_name(format!("{near}.toml")))
 }
 

@@ -86,7 +86,7 @@ impl StateFolder {
     /// # Errors
     /// [`StateError`].
     pub fn open_at(path: &Path) -> Result<Self, StateError> {
-        disk::make_folder(path).map_err(StateError::io(path))?;
+        disk::make_private_folder(path).map_err(StateError::io(path))?;
         let file = path.join(KEY);
         if !file.exists() {
             make_key(&file)?;
@@ -143,7 +143,7 @@ fn random_bytes() -> Result<[u8; BYTES], StateError> {
 /// Writes a new key, whole or not at all; of several processes one wins. Temporary files are private to their owner.
 fn make_key(path: &Path) -> Result<(), StateError> {
     let key = random_bytes()?;
-    let mut file = disk::create(parent_or_current_folder(path), 0o600).map_err(StateError::io(path))?;
+    let mut file = disk::create_temporary_file(parent_or_current_folder(path), 0o600).map_err(StateError::io(path))?;
     let written = disk::write(&mut file, &key).and_then(|()| disk::sync(&file));
     written.map_err(StateError::io(path))?;
     match disk::persist_new(file, path) {

@@ -26,14 +26,14 @@ use dpgp_task::{
 
 /// A project and the store of its computed results.
 #[derive(Debug)]
-pub struct Study<'p> {
+pub struct ExperimentRunner<'p> {
     project: &'p Project,
     store: ResultStore,
 }
 
 /// Outcome of an experiment.
 #[derive(Debug)]
-pub struct StudyReport {
+pub struct ExperimentRunReport {
     /// Replicates of cells that were stored before.
     pub stored: usize,
     /// Replicates of cells in all.
@@ -52,7 +52,7 @@ pub struct StudyReport {
 const TIMINGS: &str = "results/timings.csv";
 
 /// The mean seconds of a result of a shipped experiment with its full settings.
-fn shipped_mean_seconds(experiment: &Experiment) -> Option<f64> {
+fn shipped_seconds_per_result(experiment: &Experiment) -> Option<f64> {
     if experiment.quick || !experiment.changes.is_empty() {
         return None;
     }
@@ -62,7 +62,7 @@ fn shipped_mean_seconds(experiment: &Experiment) -> Option<f64> {
     Some(seconds? / results?)
 }
 
-impl<'p> Study<'p> {
+impl<'p> ExperimentRunner<'p> {
     /// Reads what the store in a folder holds; a folder that is not there holds nothing, and is made by the first run.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl<'p> Study<'p> {
     ///
     /// # Errors
     /// [`RunError::Store`].
-    pub fn explain(&self, plan: &RunPlan<'_>) -> Result<Vec<StaleResults>, RunError> {
+    pub fn explain_missing_results(&self, plan: &RunPlan<'_>) -> Result<Vec<StaleResults>, RunError> {
         Ok(explain_missing_results(plan, &self.store)?)
     }
 
@@ -107,7 +107,7 @@ impl<'p> Study<'p> {
     ///
     /// # Errors
     /// [`RunError::Store`].
-    pub fn seconds_stored(&self, plan: &RunPlan<'_>) -> Result<f64, RunError> {
+    pub fn stored_compute_seconds(&self, plan: &RunPlan<'_>) -> Result<f64, RunError> {
         Ok(self.store.results(&plan.stored_keys())?.iter().map(|record| record.about.seconds).sum())
     }
 
@@ -128,19 +128,19 @@ impl<'p> Study<'p> {
         let own = own.iter().map(|stored| &stored.record);
         let seconds: Vec<f64> = own.chain(&shared).map(|record| record.about.seconds).collect();
         let mean = match seconds.len() {
-            0 => shipped_mean_seconds(plan.experiment).or_else(|| self.committed_mean_seconds(plan)),
+            0 => shipped_seconds_per_result(plan.experiment).or_else(|| self.committed_seconds_per_result(plan)),
             results => Some(seconds.iter().sum::<f64>() / results as f64),
         };
         Ok(mean.map(|mean| mean * missing as f64 / jobs.min(units.len()) as f64))
     }
 
     /// The mean seconds of a result, as the committed results of the project say. Those of changed settings are no guide.
-    fn committed_mean_seconds(&self, plan: &RunPlan<'_>) -> Option<f64> {
+    fn committed_seconds_per_result(&self, plan: &RunPlan<'_>) -> Option<f64> {
         let experiment = plan.experiment;
         if !experiment.changes.is_empty() {
             return None;
         }
-        let file = self.project.path_inside("results").join(experiment.folder()).join("timing.json");
+        let file = self.project.path_inside("results").join(experiment.relative_results_folder()).join("timing.json");
         let timing: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
         let seconds = timing["cpu_seconds"].as_f64().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
         Some(seconds / plan.replicate_count() as f64)
@@ -150,7 +150,7 @@ impl<'p> Study<'p> {
     ///
     /// # Errors
     /// [`RunError`]; what was finished before it is stored.
-    pub fn run(&mut self, experiment: &Experiment, options: &RunOptions<'_>) -> Result<StudyReport, RunError> {
+    pub fn run(&mut self, experiment: &Experiment, options: &RunOptions<'_>) -> Result<ExperimentRunReport, RunError> {
         let mut report = self.run_tolerating_failures(experiment, options)?;
         match report.failed.take() {
             None => Ok(report),
@@ -166,7 +166,7 @@ impl<'p> Study<'p> {
         &mut self,
         experiment: &Experiment,
         options: &RunOptions<'_>,
-    ) -> Result<StudyReport, RunError> {
+    ) -> Result<ExperimentRunReport, RunError> {
         self.project.ensure_no_links_to_store(self.store.directory())?;
         let downloads = options.watcher.download_progress();
         let digests = DataDigests::fetch_missing(experiment, self.project, downloads)?;
@@ -182,14 +182,14 @@ impl<'p> Study<'p> {
             },
         };
         let report = self.report(&after, failed, downloads)?;
-        Ok(StudyReport { stored: before.stored_count(), computed, ..report })
+        Ok(ExperimentRunReport { stored: before.stored_count(), computed, ..report })
     }
 
     /// The experiment of an earlier run and what is stored of it; nothing is fetched or computed.
     ///
     /// # Errors
     /// [`RunError::SpecChanged`] if the spec is not here, or has other cells than those that were stored.
-    pub fn load_stored_report(&self, header: &RunHeader) -> Result<(Experiment, StudyReport), RunError> {
+    pub fn load_stored_report(&self, header: &RunHeader) -> Result<(Experiment, ExperimentRunReport), RunError> {
         let experiment = self.project.experiment_of_run(header)?;
         let report = self.report(&self.plan(&experiment, Some(header.seed))?, None, &SilentProgress)?;
         if report.results.is_none() && TextDigest::of_text(experiment.source.text()) != header.spec_sha256 {
@@ -210,8 +210,8 @@ impl<'p> Study<'p> {
         let program_data = loader.program_data(&units)?;
         let session = self.store.begin_session(plan.header());
         // The session is ended whatever happens, so that what was finished can be read.
-        let outcome = match session.begin() {
-            Ok(()) => compute_units_in_parallel(plan, &samples, &program_data, &session, options),
+        let outcome = match session.write_run_header() {
+            Ok(()) => compute_block_replicates_in_parallel(plan, &samples, &program_data, &session, options),
             Err(error) => Err(error.into()),
         };
         self.store.end_session(session)?;
@@ -223,7 +223,7 @@ impl<'p> Study<'p> {
         plan: &RunPlan<'_>,
         failed: Option<RunError>,
         progress: &dyn Progress,
-    ) -> Result<StudyReport, RunError> {
+    ) -> Result<ExperimentRunReport, RunError> {
         let results = match &failed {
             Some(failed) => read_partial_results(plan, &self.store, failed.failures())?,
             None => read_complete_results(plan, &self.store)?,
@@ -243,7 +243,7 @@ impl<'p> Study<'p> {
             finished: results.as_ref().map_or(0, |results| results.finished),
             clipped,
         };
-        Ok(StudyReport {
+        Ok(ExperimentRunReport {
             stored: plan.stored_count(),
             total: plan.replicate_count(),
             computed: 0,
@@ -254,7 +254,7 @@ impl<'p> Study<'p> {
     }
 }
 
-impl StudyReport {
+impl ExperimentRunReport {
     /// One line on what was done.
     pub fn summary(&self) -> String {
         let Self { stored, total, computed, .. } = self;
@@ -273,7 +273,7 @@ impl StudyReport {
 /// # Errors
 /// [`RunError::Cells`] with every failure in grid order, [`RunError::Interrupted`], or [`RunError::Store`]. Whatever
 /// was finished is stored.
-fn compute_units_in_parallel(
+fn compute_block_replicates_in_parallel(
     plan: &RunPlan<'_>,
     samples: &BTreeMap<SampleId, Sample>,
     program_data: &BTreeMap<TextDigest, RequestData>,
@@ -285,13 +285,13 @@ fn compute_units_in_parallel(
     let known = RunCache::default();
     let work = ReplicateWorker { plan, samples, program_data, session, options, known, failed, done };
     options.watcher.begin_experiment(&plan.experiment.name, units.len());
-    let outcomes = options.pool.map_in_parallel(&units, |number, unit| work.run_unit(number, unit));
+    let outcomes = options.pool.map_in_parallel(&units, |number, unit| work.run_block_replicate(number, unit));
     options.watcher.end_experiment();
     work.collect_outcomes(outcomes)
 }
 
 /// Reason why the work on a unit ended.
-enum UnitError {
+enum BlockReplicateError {
     Cell(Box<CellFailure>),
     Store(StoreError),
 }
@@ -313,18 +313,18 @@ struct ReplicateWorker<'a> {
 
 impl ReplicateWorker<'_> {
     /// Computes and stores a unit, unless the run was asked to stop.
-    fn run_unit(&self, number: usize, unit: &BlockReplicate) -> Result<(), UnitError> {
+    fn run_block_replicate(&self, number: usize, unit: &BlockReplicate) -> Result<(), BlockReplicateError> {
         let options = self.options;
         let stop = options.stop.load(Ordering::Relaxed);
         if stop || (options.fail_fast && self.failed.load(Ordering::Relaxed)) {
             return Ok(());
         }
         let first = &self.plan.experiment.cells[unit.missing[0]];
-        options.watcher.begin_block(number, &|| unit_name(&first.joined_labels(), unit.replicate));
+        options.watcher.begin_block(number, &|| describe_block_replicate(&first.joined_labels(), unit.replicate));
         let start = Instant::now();
-        let outcome = self.measure_unit(unit).and_then(|measured| {
+        let outcome = self.measure_block_replicate(unit).and_then(|measured| {
             let seconds = start.elapsed().as_secs_f64() / unit.missing.len() as f64;
-            self.store_results(unit, measured, seconds).map_err(UnitError::Store)
+            self.store_results(unit, measured, seconds).map_err(BlockReplicateError::Store)
         });
         options.watcher.end_block(number);
         match outcome {
@@ -334,7 +334,7 @@ impl ReplicateWorker<'_> {
         outcome
     }
 
-    fn measure_unit(&self, unit: &BlockReplicate) -> Result<Vec<CellMeasurements>, UnitError> {
+    fn measure_block_replicate(&self, unit: &BlockReplicate) -> Result<Vec<CellMeasurements>, BlockReplicateError> {
         let cells = &self.plan.experiment.cells;
         let first = &cells[unit.missing[0]];
         let privacy: Vec<&PrivacySetting> = unit.missing.iter().map(|&cell| &*cells[cell].setting().privacy).collect();
@@ -353,7 +353,7 @@ impl ReplicateWorker<'_> {
         measured.map_err(|cause| {
             let (cells, replicate) = (unit.missing.clone(), unit.replicate);
             let cell = self.plan.experiment.describe_cell(first);
-            UnitError::Cell(Box::new(CellFailure { cell, cells, replicate, cause }))
+            BlockReplicateError::Cell(Box::new(CellFailure { cell, cells, replicate, cause }))
         })
     }
 
@@ -412,14 +412,14 @@ impl ReplicateWorker<'_> {
     }
 
     /// The units that are done, or the failures of cells together; a failure of the store comes first.
-    fn collect_outcomes(self, outcomes: Vec<Result<(), UnitError>>) -> Result<usize, RunError> {
+    fn collect_outcomes(self, outcomes: Vec<Result<(), BlockReplicateError>>) -> Result<usize, RunError> {
         let (all, done) = (outcomes.len(), self.done.into_inner());
         let mut failures = Vec::new();
         for outcome in outcomes {
             match outcome {
                 Ok(()) => {}
-                Err(UnitError::Cell(failure)) => failures.push(*failure),
-                Err(UnitError::Store(error)) => return Err(error.into()),
+                Err(BlockReplicateError::Cell(failure)) => failures.push(*failure),
+                Err(BlockReplicateError::Store(error)) => return Err(error.into()),
             }
         }
         if !failures.is_empty() {
@@ -430,6 +430,6 @@ impl ReplicateWorker<'_> {
     }
 }
 
-fn unit_name(place: &str, replicate: u32) -> String {
+fn describe_block_replicate(place: &str, replicate: u32) -> String {
     if replicate == 0 { place.to_owned() } else { format!("{place} (replicate {replicate})") }
 }

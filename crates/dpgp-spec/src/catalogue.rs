@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Table;
 
-use super::cell::{Axis, label};
+use super::cell::{ExperimentAxis, axis_value_label};
 use dpgp_data::{read_limited_text, shipped_paths_below, shipped_text};
 
 /// A spec file and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedSpec {
+pub struct CatalogueFile {
     /// The name, for example `smith2021/table1`.
     pub name: String,
     /// The file.
@@ -24,9 +24,9 @@ pub struct NamedSpec {
     pub shipped: bool,
 }
 
-impl NamedSpec {
+impl CatalogueFile {
     /// A file with a name.
-    pub fn file(name: String, path: PathBuf) -> Self {
+    pub fn from_path(name: String, path: PathBuf) -> Self {
         Self { name, path, shipped: false }
     }
 
@@ -45,10 +45,10 @@ impl NamedSpec {
 
 /// The specs below a folder, sorted by name.
 #[derive(Debug, Clone, Default)]
-pub struct Catalogue {
-    specs: Vec<NamedSpec>,
-    coverage: Vec<NamedSpec>,
-    pages: Vec<NamedSpec>,
+pub struct SpecCatalogue {
+    specs: Vec<CatalogueFile>,
+    coverage: Vec<CatalogueFile>,
+    pages: Vec<CatalogueFile>,
 }
 
 /// The name of files that say what of a paper is checked.
@@ -60,14 +60,14 @@ const PAGE: &str = "page.toml";
 /// The folder of the specs that come with the program.
 const SHIPPED: &str = "experiments";
 
-impl Catalogue {
+impl SpecCatalogue {
     /// All `*.toml` below `folder`; the name of each is its path without the ending. Files of coverage and pages are no specs.
     ///
     /// # Errors
     /// The I/O error of a folder that cannot be read.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut found = Self::default();
-        found.collect(folder, "")?;
+        found.add_files_below(folder, "")?;
         Ok(found.sorted())
     }
 
@@ -76,7 +76,7 @@ impl Catalogue {
         let mut found = Self::default();
         for path in shipped_paths_below(SHIPPED) {
             let name = path.trim_start_matches(SHIPPED).trim_start_matches('/').trim_end_matches(".toml");
-            found.add(NamedSpec { name: name.to_owned(), path: path.into(), shipped: true });
+            found.add(CatalogueFile { name: name.to_owned(), path: path.into(), shipped: true });
         }
         found.sorted()
     }
@@ -88,7 +88,7 @@ impl Catalogue {
         self
     }
 
-    fn add(&mut self, file: NamedSpec) {
+    fn add(&mut self, file: CatalogueFile) {
         let of_its_kind = match file.path.file_name() {
             Some(name) if name == COVERAGE => &mut self.coverage,
             Some(name) if name == PAGE => &mut self.pages,
@@ -98,24 +98,24 @@ impl Catalogue {
     }
 
     /// The files that say what of each paper is checked, sorted.
-    pub fn coverage_files(&self) -> &[NamedSpec] {
+    pub fn paper_coverage_files(&self) -> &[CatalogueFile] {
         &self.coverage
     }
 
     /// The files with the words about each paper, sorted.
-    pub fn page_files(&self) -> &[NamedSpec] {
+    pub fn paper_page_files(&self) -> &[CatalogueFile] {
         &self.pages
     }
 
     /// All specs, sorted by name.
-    pub fn specs(&self) -> &[NamedSpec] {
+    pub fn specs(&self) -> &[CatalogueFile] {
         &self.specs
     }
 
     /// The specs that `pattern` means: one of that exact name, else all whose name starts with the whole
     /// segment (`smith2021` means `smith2021/...`).
-    pub fn find(&self, pattern: &str) -> Vec<&NamedSpec> {
-        let exact: Vec<&NamedSpec> = self.specs.iter().filter(|s| s.name == pattern).collect();
+    pub fn find_by_name_or_folder(&self, pattern: &str) -> Vec<&CatalogueFile> {
+        let exact: Vec<&CatalogueFile> = self.specs.iter().filter(|s| s.name == pattern).collect();
         if !exact.is_empty() {
             return exact;
         }
@@ -123,7 +123,7 @@ impl Catalogue {
         self.specs.iter().filter(|s| s.name.starts_with(&prefix)).collect()
     }
 
-    fn collect(&mut self, folder: &Path, prefix: &str) -> io::Result<()> {
+    fn add_files_below(&mut self, folder: &Path, prefix: &str) -> io::Result<()> {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
             if path.to_str().is_none() {
@@ -131,9 +131,9 @@ impl Catalogue {
             }
             let name = format!("{prefix}{}", spec_name(&path));
             if path.is_dir() {
-                self.collect(&path, &format!("{name}/"))?;
+                self.add_files_below(&path, &format!("{name}/"))?;
             } else if path.extension().is_some_and(|e| e == "toml") {
-                self.add(NamedSpec::file(name, path));
+                self.add(CatalogueFile::from_path(name, path));
             }
         }
         Ok(())
@@ -241,12 +241,12 @@ impl PaperCoverage {
     ///
     /// # Errors
     /// [`PaperFileError`] if it cannot be read, or says something else.
-    pub fn read(file: &NamedSpec) -> Result<Self, PaperFileError> {
+    pub fn read(file: &CatalogueFile) -> Result<Self, PaperFileError> {
         read_toml(file)
     }
 }
 
-fn read_toml<T: DeserializeOwned>(file: &NamedSpec) -> Result<T, PaperFileError> {
+fn read_toml<T: DeserializeOwned>(file: &CatalogueFile) -> Result<T, PaperFileError> {
     let text = file.text().map_err(|cause| PaperFileError::new(&file.path, &cause))?;
     toml::from_str(&text).map_err(|cause| PaperFileError::new(&file.path, &cause))
 }
@@ -268,14 +268,14 @@ impl PaperPart {
 /// What the page of a paper tells its readers, in the order and words of the paper. Counts and our own numbers come from results.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PaperPage {
+pub struct PaperReportPage {
     /// The paper's key, as `experiment.paper` has it.
     pub paper: String,
     /// What was found, in one sentence.
     pub sentence: String,
     /// Its tables, figures and statements.
     #[serde(rename = "row")]
-    pub rows: Vec<PaperPageRow>,
+    pub rows: Vec<PaperReportRow>,
     /// Errors in the paper that a reader meets, one paragraph each.
     #[serde(default)]
     pub errors: Vec<String>,
@@ -287,7 +287,7 @@ pub struct PaperPage {
 /// A table, a figure or a statement of a paper.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct PaperPageRow {
+pub struct PaperReportRow {
     /// Where it stands.
     pub place: String,
     /// What the paper says there, in its words and numbers.
@@ -295,7 +295,7 @@ pub struct PaperPageRow {
     /// The experiment that it links to, and whose rows it is about.
     pub experiment: Option<String>,
     /// The printed numbers that decide.
-    pub numbers: Vec<NumberSelector>,
+    pub numbers: Vec<PrintedNumberSelector>,
     /// The tests of statements that decide.
     pub claims: Vec<ClaimSelector>,
     /// Our result, with `{name}` for each of `values`; without it, made of numbers and claims.
@@ -319,7 +319,7 @@ pub struct PaperPageRow {
 /// Some printed numbers.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct NumberSelector {
+pub struct PrintedNumberSelector {
     /// The experiment, if it is not that of the row.
     pub experiment: Option<String>,
     /// The metric, or `FAMILY/*`; any without it.
@@ -356,17 +356,17 @@ pub struct OwnValueSelector {
     pub decimals: Option<usize>,
 }
 
-impl PaperPage {
+impl PaperReportPage {
     /// Reads a file.
     ///
     /// # Errors
     /// [`PaperFileError`] if it cannot be read, or says something else.
-    pub fn read(file: &NamedSpec) -> Result<Self, PaperFileError> {
+    pub fn read(file: &CatalogueFile) -> Result<Self, PaperFileError> {
         read_toml(file)
     }
 }
 
-impl NumberSelector {
+impl PrintedNumberSelector {
     /// Whether it means a metric.
     pub fn matches_metric(&self, metric: &str) -> bool {
         match self.metric.as_deref().map(|wanted| (wanted, wanted.strip_suffix('*'))) {
@@ -378,10 +378,14 @@ impl NumberSelector {
 }
 
 /// Whether a cell has the labels of a table; a name that is no axis has none.
-pub fn has_labels<'a>(cells: &Table, axes: &'a [Axis], of: impl Fn(&'a Axis) -> &'a str) -> bool {
-    cells
-        .iter()
-        .all(|(name, value)| axes.iter().find(|axis| axis.name == *name).is_some_and(|axis| of(axis) == label(value)))
+pub fn cell_has_labels<'a>(
+    cells: &Table,
+    axes: &'a [ExperimentAxis],
+    of: impl Fn(&'a ExperimentAxis) -> &'a str,
+) -> bool {
+    cells.iter().all(|(name, value)| {
+        axes.iter().find(|axis| axis.name == *name).is_some_and(|axis| of(axis) == axis_value_label(value))
+    })
 }
 
 #[cfg(test)]

@@ -57,10 +57,10 @@ impl<T: TaskSection> Cell<T> {
     ///
     /// # Errors
     /// [`crate::setting::SettingError`] where there are none, or too few.
-    pub fn check_rows(&self, rows: usize) -> CheckResult {
+    pub fn check_row_count(&self, rows: usize) -> CheckResult {
         match self.setting.data.drawn_row_count(rows) {
             0 => fail("data", SpecProblem::NoRows),
-            drawn => self.setting.task.check_rows(drawn),
+            drawn => self.setting.task.check_row_count(drawn),
         }
     }
 
@@ -71,12 +71,12 @@ impl<T: TaskSection> Cell<T> {
 
     /// The identity of its block: as [`Cell::id`], without what only rescales the noise.
     pub fn block_id(&self) -> TextDigest {
-        *self.block.get_or_init(|| TextDigest::of_text(&join_sections(&self.texts, SectionText::block_text)))
+        *self.block.get_or_init(|| TextDigest::of_text(&join_sections(&self.texts, SectionText::text_shared_by_block)))
     }
 
     /// Texts that two cells share if and only if they are of one block.
-    pub(super) fn block_texts(&self) -> [Option<&str>; SECTIONS.len()] {
-        self.texts.each_ref().map(|text| text.as_deref().map(SectionText::block_text))
+    pub(super) fn texts_shared_by_block(&self) -> [Option<&str>; SECTIONS.len()] {
+        self.texts.each_ref().map(|text| text.as_deref().map(SectionText::text_shared_by_block))
     }
 
     /// The identity of its data alone, which data and split streams are seeded by.
@@ -115,7 +115,12 @@ impl CellSelector {
     ///
     /// # Errors
     /// [`SpecError`] at `place` if an axis or a label does not exist.
-    pub(super) fn new(table: &Table, axes: &[Axis], source: &SourceText, place: &[&str]) -> Result<Self, SpecError> {
+    pub(super) fn new(
+        table: &Table,
+        axes: &[ExperimentAxis],
+        source: &SourceText,
+        place: &[&str],
+    ) -> Result<Self, SpecError> {
         let mut wanted = Vec::new();
         for (name, value) in table {
             let error = |problem| source.error(&[place, &[name.as_str()]].concat(), problem);
@@ -123,7 +128,7 @@ impl CellSelector {
                 let known = list_axis_names(axes.iter().map(|axis| axis.name.as_str()));
                 return Err(error(SpecProblem::UnknownAxis { axis: name.clone(), known }));
             };
-            let label = label(value);
+            let label = axis_value_label(value);
             if !axes[axis].labels.contains(&label) {
                 let known = axes[axis].labels.join(", ");
                 return Err(error(SpecProblem::SelectsNothing { axis: name.clone(), label, known }));
@@ -186,7 +191,7 @@ pub const FIXED_COLUMNS: [&str; 26] = [
 
 /// One axis of the grid.
 #[derive(Debug, Clone)]
-pub struct Axis {
+pub struct ExperimentAxis {
     /// The name, as result tables show it: the last segments of the path that tell it from the others.
     pub name: String,
     /// The whole dotted path, or the name of a bundle.
@@ -198,7 +203,7 @@ pub struct Axis {
     pub(super) place: Vec<String>,
 }
 
-impl Axis {
+impl ExperimentAxis {
     /// Whether it is a named bundle of settings, and not a list of values.
     pub fn is_bundle(&self) -> bool {
         self.place.first().is_some_and(|section| section == "axis")
@@ -214,16 +219,16 @@ pub(super) struct PathAssignment {
 
 /// The label of a value: numbers in their shortest form, lists joined by `+`, tables as
 /// `key(inner)` and `key=value`.
-pub fn label(value: &Value) -> String {
+pub fn axis_value_label(value: &Value) -> String {
     match value {
         Value::String(s) => s.clone(),
         Value::Float(x) => format_exact(*x),
-        Value::Array(list) => list.iter().map(label).collect::<Vec<_>>().join("+"),
+        Value::Array(list) => list.iter().map(axis_value_label).collect::<Vec<_>>().join("+"),
         Value::Table(table) => {
             let entry = |(key, value): (&String, &Value)| match value {
                 Value::Table(inner) if inner.is_empty() => key.clone(),
-                Value::Table(_) => format!("{key}({})", label(value)),
-                other => format!("{key}={}", label(other)),
+                Value::Table(_) => format!("{key}({})", axis_value_label(value)),
+                other => format!("{key}={}", axis_value_label(other)),
             };
             table.iter().map(entry).collect::<Vec<_>>().join(",")
         }
@@ -232,7 +237,7 @@ pub fn label(value: &Value) -> String {
 }
 
 /// All axes of a spec, in the order of the text: `[grid]` lists, then `[axis.NAME.LABEL]` bundles.
-pub(super) fn axes(document: &RawSpec, source: &SourceText) -> Result<Vec<Axis>, SpecError> {
+pub(super) fn parse_axes(document: &RawSpec, source: &SourceText) -> Result<Vec<ExperimentAxis>, SpecError> {
     let mut axes = Vec::new();
     for (path, values) in &document.grid {
         axes.push(parse_list_axis(path, values, source)?);
@@ -247,23 +252,23 @@ pub(super) fn axes(document: &RawSpec, source: &SourceText) -> Result<Vec<Axis>,
     Ok(axes)
 }
 
-fn parse_list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+fn parse_list_axis(path: &str, values: &Value, source: &SourceText) -> Result<ExperimentAxis, SpecError> {
     let Value::Array(values) = values else {
         let problem = SpecProblem::Shape("an axis must be a list of values".to_owned());
         return Err(source.error(&["grid", path], problem));
     };
     let segments: Vec<String> = path.split('.').map(str::to_owned).collect();
     let assign = |value: &Value| vec![PathAssignment { path: segments.clone(), value: value.clone() }];
-    Ok(Axis {
+    Ok(ExperimentAxis {
         name: path.to_owned(),
         path: path.to_owned(),
-        labels: values.iter().map(label).collect(),
+        labels: values.iter().map(axis_value_label).collect(),
         values: values.iter().map(assign).collect(),
         place: vec!["grid".to_owned(), path.to_owned()],
     })
 }
 
-fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<ExperimentAxis, SpecError> {
     let shape = || {
         let text = "for each label, an axis must hold one table with entries of the form \"dotted.path\" = value";
         source.error(&["axis", name], SpecProblem::Shape(text.to_owned()))
@@ -273,7 +278,7 @@ fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result
     for bundle in bundles.values() {
         values.push(parse_path_assignments(bundle.as_table().ok_or_else(shape)?));
     }
-    Ok(Axis {
+    Ok(ExperimentAxis {
         name: name.to_owned(),
         path: name.to_owned(),
         labels: bundles.keys().cloned().collect(),
@@ -288,7 +293,7 @@ fn parse_path_assignments(bundle: &Table) -> Vec<PathAssignment> {
 }
 
 /// Shortens the dotted names to the last segments that keep them apart.
-fn shorten_axis_names(axes: &mut [Axis]) {
+fn shorten_axis_names(axes: &mut [ExperimentAxis]) {
     let full: Vec<Vec<String>> = axes.iter().map(|a| a.name.split('.').map(str::to_owned).collect()).collect();
     for (i, axis) in axes.iter_mut().enumerate() {
         let tail = |path: &[String], n: usize| path[path.len().saturating_sub(n)..].join(".");
@@ -302,8 +307,8 @@ fn shorten_axis_names(axes: &mut [Axis]) {
 }
 
 /// Another axis that sets a path of this one, or a path around or inside it.
-fn find_overlapping_axis(axis: &Axis, axes: &[Axis]) -> Option<(String, String)> {
-    let paths = |axis: &Axis| axis.values.iter().flatten().map(|a| a.path.clone()).collect::<Vec<_>>();
+fn find_overlapping_axis(axis: &ExperimentAxis, axes: &[ExperimentAxis]) -> Option<(String, String)> {
+    let paths = |axis: &ExperimentAxis| axis.values.iter().flatten().map(|a| a.path.clone()).collect::<Vec<_>>();
     let own = paths(axis);
     for other in axes.iter().filter(|other| other.place != axis.place) {
         for theirs in paths(other) {
@@ -315,7 +320,7 @@ fn find_overlapping_axis(axis: &Axis, axes: &[Axis]) -> Option<(String, String)>
     None
 }
 
-fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
+fn check_axis(axis: &ExperimentAxis, axes: &[ExperimentAxis], source: &SourceText) -> Result<(), SpecError> {
     let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
     if axis.labels.is_empty() {
         return Err(source.error(&place, SpecProblem::Empty));
@@ -349,10 +354,10 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     fn check(setting: &SpecCellSetting<Self>) -> CheckResult;
 
     /// Fills in what a spec with such a task need not have.
-    fn fill_in(_spec: &mut toml::Table) {}
+    fn fill_in_omitted_sections(_spec: &mut toml::Table) {}
 
     /// The metrics that are measured with this number of replicates.
-    fn metrics(&self, replicates: u32) -> Vec<String>;
+    fn metric_names(&self, replicates: u32) -> Vec<String>;
 
     /// Those metrics that are compared with no printed number and by no check.
     fn secondary_metrics(&self) -> &[String] {
@@ -360,13 +365,13 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     }
 
     /// The name of the erratum that is computed, for a task that computes one: an `[[erratum]]` describes it.
-    fn erratum(&self) -> Option<&str>;
+    fn erratum_name(&self) -> Option<&str>;
 
     /// Checks what depends on the number of rows that a replicate works on.
     ///
     /// # Errors
     /// [`crate::setting::SettingError`] where there are too few.
-    fn check_rows(&self, rows: usize) -> CheckResult;
+    fn check_row_count(&self, rows: usize) -> CheckResult;
 }
 
 #[cfg(test)]
@@ -377,7 +382,7 @@ mod tests {
     fn labels_are_short_and_the_same_for_equal_numbers() {
         let value: Table =
             toml::from_str("a = [1, 1.0, 1e300, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
-        let labels: Vec<String> = value["a"].as_array().unwrap().iter().map(label).collect();
+        let labels: Vec<String> = value["a"].as_array().unwrap().iter().map(axis_value_label).collect();
         assert_eq!(labels, ["1", "1", "1e300", "inf", "x", "age+weight", "eq(l=1)"]);
     }
 }

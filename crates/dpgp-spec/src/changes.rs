@@ -10,12 +10,12 @@ use std::str::FromStr;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-use super::cell::{Axis, label};
+use super::cell::{ExperimentAxis, axis_value_label};
 use super::document::RawSpec;
 use super::section::{SECTIONS, SourceText, path_segments, simplify_serde_message};
 use super::{Claim, Experiment, SpecProblem, TaskSection, TextDigest};
 use dpgp_data::DatasetManifest;
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 
 /// The folder of changed experiments below that of the experiment.
 const FOLDER: &str = "/changed/";
@@ -24,7 +24,7 @@ const FOLDER: &str = "/changed/";
 const ID: usize = 8;
 
 /// Whether an experiment of this name was made by changes, which stand in no spec.
-pub fn is_changed_experiment(name: &str) -> bool {
+pub fn is_changed_experiment_name(name: &str) -> bool {
     let id = name.rsplit_once(FOLDER).map(|(_, id)| id);
     id.is_some_and(|id| id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
@@ -82,40 +82,40 @@ fn parse_values(text: &str) -> Vec<Value> {
 
 impl fmt::Display for SpecChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values: Vec<String> = self.values.iter().map(label).collect();
+        let values: Vec<String> = self.values.iter().map(axis_value_label).collect();
         write!(f, "{} = {}", self.path, values.join(", "))
     }
 }
 
 impl SpecChange {
     /// Changes a spec with these axes.
-    fn apply(&self, table: &mut Table, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
+    fn apply(&self, table: &mut Table, axes: &[ExperimentAxis], source: &SourceText) -> Result<(), SpecError> {
         let Some(axis) = axes.iter().find(|axis| axis.path == self.path || axis.name == self.path) else {
-            return self.set_value(table, axes, source);
+            return self.set_value_or_add_axis(table, axes, source);
         };
         if axis.is_bundle() {
             return self.retain_labels(table, axis, source);
         }
-        section(table, "grid").insert(axis.path.clone(), Value::Array(self.values.clone()));
+        get_or_insert_section(table, "grid").insert(axis.path.clone(), Value::Array(self.values.clone()));
         Ok(())
     }
 
     /// Keeps the named labels of a bundle axis.
-    fn retain_labels(&self, table: &mut Table, axis: &Axis, source: &SourceText) -> Result<(), SpecError> {
-        let kept: Vec<String> = self.values.iter().map(label).collect();
+    fn retain_labels(&self, table: &mut Table, axis: &ExperimentAxis, source: &SourceText) -> Result<(), SpecError> {
+        let kept: Vec<String> = self.values.iter().map(axis_value_label).collect();
         if let Some(unknown) = kept.iter().find(|kept| !axis.labels.contains(kept)) {
             let (name, label, known) = (axis.name.clone(), unknown.clone(), axis.labels.join(", "));
             let problem = SpecProblem::SelectsNothing { axis: name, label, known };
             return Err(source.error(&["axis", &axis.path], problem));
         }
-        if let Some(Value::Table(bundles)) = section(table, "axis").get_mut(&axis.path) {
+        if let Some(Value::Table(bundles)) = get_or_insert_section(table, "axis").get_mut(&axis.path) {
             bundles.retain(|label, _| kept.iter().any(|kept| kept == label));
         }
         Ok(())
     }
 
     /// The name is that of no axis, and of no section.
-    fn unknown_name_problem(&self, axes: &[Axis], source: &SourceText) -> SpecProblem {
+    fn unknown_name_problem(&self, axes: &[ExperimentAxis], source: &SourceText) -> SpecProblem {
         let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
         // A setting may be meant by the last part of its path.
         let settings = source.key_paths().filter(|path| SECTIONS.contains(&path[0].as_str()));
@@ -123,7 +123,7 @@ impl SpecChange {
         let meant = by_part.or_else(|| {
             let settings: Vec<String> = settings.map(|path| path.join(".")).collect();
             let known = names.iter().copied().chain(settings.iter().map(String::as_str));
-            closest(&self.path, known).map(str::to_owned)
+            closest_name(&self.path, known).map(str::to_owned)
         });
         SpecProblem::UnknownSetting {
             name: self.path.clone(),
@@ -149,14 +149,19 @@ impl SpecChange {
     }
 
     /// Another value of a setting, or an axis of several.
-    fn set_value(&self, table: &mut Table, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
+    fn set_value_or_add_axis(
+        &self,
+        table: &mut Table,
+        axes: &[ExperimentAxis],
+        source: &SourceText,
+    ) -> Result<(), SpecError> {
         let segments: Vec<String> = self.path.split('.').map(str::to_owned).collect();
         let place: Vec<&str> = segments.iter().map(String::as_str).collect();
         if !SECTIONS.contains(&place[0]) {
             return Err(source.error(&["grid"], self.unknown_name_problem(axes, source)));
         }
         let [value] = self.values.as_slice() else {
-            section(table, "grid").insert(self.path.clone(), Value::Array(self.values.clone()));
+            get_or_insert_section(table, "grid").insert(self.path.clone(), Value::Array(self.values.clone()));
             return Ok(());
         };
         let Some((last, around)) = place.split_last() else { return Ok(()) };
@@ -182,7 +187,7 @@ impl SpecChange {
 }
 
 /// A table of the spec, empty if it was not there.
-fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
+fn get_or_insert_section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
     let section = table.entry(name).or_insert_with(|| Value::Table(Table::new()));
     if !section.is_table() {
         *section = Value::Table(Table::new());
@@ -226,7 +231,7 @@ impl<T: TaskSection> Experiment<T> {
             self.rebuild_from_table(&name, table, manifest).map_err(|error| attach_changes(changes, error))?;
         changed.quick = false;
         changed.changes = words;
-        changed.drop_stale_claims(&self);
+        changed.drop_stale_values_and_claims(&self);
         Ok(changed)
     }
 
@@ -239,11 +244,11 @@ impl<T: TaskSection> Experiment<T> {
             source.error(&path, SpecProblem::Shape(simplify_serde_message(error.inner().message())))
         })?;
         // As with reduced settings, what has no cell is left out.
-        Self::check(name, source.clone(), document.check(source)?, manifest, true)
+        Self::from_raw_spec(name, source.clone(), document.check_and_fill_in(source)?, manifest, true)
     }
 
     /// Drops numbers of cells that the other experiment has not, and claims that look at cells that are not in both.
-    fn drop_stale_claims(&mut self, before: &Self) {
+    fn drop_stale_values_and_claims(&mut self, before: &Self) {
         let [own, theirs] = [&*self, before]
             .map(|experiment| experiment.cells.iter().map(|cell| cell.id().to_string()).collect::<BTreeSet<String>>());
         let (cells, all) = (&self.cells, self.counterparts.len() + self.claims.len());

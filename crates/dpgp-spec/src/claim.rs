@@ -205,7 +205,7 @@ pub enum ClaimRelation {
 }
 
 impl<T: TaskSection> SpecReferenceResolver<'_, T> {
-    pub(super) fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
+    pub(super) fn resolve_claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
         let number = i.to_string();
         let place = |key| ["claim", number.as_str(), key];
         if raw.quote.is_some() != raw.place.is_some() {
@@ -220,8 +220,8 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
             (false, None, None) => ClaimRightSide::Cells(others),
             (true, Some(value), None) => ClaimRightSide::Number(value),
             (true, None, Some(pick)) => {
-                self.check_family(&place("uniform"), &pick.of)?;
-                self.check_family(&place("uniform"), &pick.allowed)?;
+                self.check_metric_family(&place("uniform"), &pick.of)?;
+                self.check_metric_family(&place("uniform"), &pick.allowed)?;
                 ClaimRightSide::Uniform(pick.clone())
             }
             _ => return Err(self.source.error(&["claim", &number], SpecProblem::ClaimNeedsOneSide)),
@@ -233,7 +233,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         let metrics = [("metric", Some(&raw.metric)), ("other_metric", raw.other_metric.as_ref())];
         for (key, metric) in metrics.into_iter().filter_map(|(key, metric)| Some((key, metric?))) {
             match metric.strip_suffix("/*") {
-                Some(family) => self.check_family(&place(key), family)?,
+                Some(family) => self.check_metric_family(&place(key), family)?,
                 None => self.check_metric(&place(key), metric)?,
             }
         }
@@ -328,7 +328,7 @@ impl ValueOwner {
     pub const ALL: [Self; 3] = [Self::Paper, Self::Authors, Self::Reference];
 
     /// The section of a spec that holds its numbers, and the column of a result table.
-    pub fn name(self) -> &'static str {
+    pub fn section_name(self) -> &'static str {
         match self {
             Self::Paper => "published",
             Self::Authors => "authors",
@@ -356,12 +356,12 @@ impl SpreadKind {
     const ALL: [Self; 4] = [Self::None, Self::SdFolds, Self::SdReplicates, Self::StandardError];
 
     /// The kind that result tables show by this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The names of all kinds.
-    pub fn names() -> String {
+    pub fn joined_names() -> String {
         let named = Self::ALL.into_iter().filter(|kind| *kind != Self::None);
         named.map(Self::name).collect::<Vec<_>>().join(", ")
     }
@@ -409,7 +409,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         let mut all = ResolvedReferenceValues { found: Vec::new(), left_out: 0 };
         let mut seen = BTreeSet::new();
         for owner in ValueOwner::ALL {
-            for (name, table) in document.values(owner) {
+            for (name, table) in document.value_tables(owner) {
                 let place = ValueTablePlace { owner, table: name };
                 for (number, row) in table.rows.iter().enumerate() {
                     match self.resolve_value_row(place, table, number, row) {
@@ -434,8 +434,8 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         row: &[toml::Value],
     ) -> Result<ReferenceValue, SpecError> {
         let row_text = number.to_string();
-        let at = [place.owner.name(), place.table, "rows", &row_text];
-        let entry = table.entry(row).map_err(|problem| self.source.error(&at, problem))?;
+        let at = [place.owner.section_name(), place.table, "rows", &row_text];
+        let entry = table.parse_row(row).map_err(|problem| self.source.error(&at, problem))?;
         let selector = CellSelector::new(&entry.cells, self.axes, self.source, &at)?;
         let cell = selector.find_only_cell(self.cells).map_err(|problem| self.source.error(&at, problem))?;
         self.check_metric(&at, &entry.metric)?;
@@ -443,7 +443,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
             let why = format!("{:?} is a secondary metric, which is never compared with other numbers", entry.metric);
             return Err(self.source.error(&at, SpecProblem::Shape(why)));
         }
-        let (value, runs) = (self.check_numbers(&at, &entry)?, self.runs(&at, &entry)?);
+        let (value, runs) = (self.checked_value(&at, &entry)?, self.resolve_run_count(&at, &entry)?);
         Ok(ReferenceValue {
             owner: place.owner,
             cell,
@@ -463,7 +463,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     }
 
     /// Of how many runs an entry is the mean: of one where it says nothing.
-    fn runs(&self, at: &[&str], entry: &ValueEntry) -> Result<u32, SpecError> {
+    fn resolve_run_count(&self, at: &[&str], entry: &ValueEntry) -> Result<u32, SpecError> {
         match entry.runs {
             None => Ok(1),
             Some(0) => Err(self.source.error(at, OutOfRangeError::new("at least 1", 0.0).into())),
@@ -472,7 +472,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     }
 
     /// The numbers of an entry: finite, and none negative but the value itself, which is returned.
-    fn check_numbers(&self, at: &[&str], entry: &ValueEntry) -> Result<f64, SpecError> {
+    fn checked_value(&self, at: &[&str], entry: &ValueEntry) -> Result<f64, SpecError> {
         let value = entry.value.unwrap_or(f64::NAN);
         let least_of_others = [entry.spread, Some(entry.precision), entry.tolerance, entry.effect];
         if !value.is_finite() {
@@ -487,6 +487,6 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     }
 
     fn row_error(&self, place: ValueTablePlace<'_>, row: &str, problem: SpecProblem) -> SpecError {
-        self.source.error(&[place.owner.name(), place.table, "rows", row], problem)
+        self.source.error(&[place.owner.section_name(), place.table, "rows", row], problem)
     }
 }

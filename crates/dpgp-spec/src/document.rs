@@ -13,7 +13,7 @@ use super::section::SourceText;
 use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, SpecProblem};
 use super::value_table::{TableLayout, ValueTable};
 use super::{CellSelector, SpecError, TaskSection};
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 use dpgp_data::toml_schema;
 use dpgp_number::OutOfRangeError;
 
@@ -24,7 +24,7 @@ const MOST_REPLICATES: u32 = 100_000;
 const GIVEN: &str = "given";
 
 /// Adds a value to a list that lacks it.
-fn push_new(list: &mut Value, value: Value) {
+fn push_if_absent(list: &mut Value, value: Value) {
     if let Value::Array(list) = list
         && !list.contains(&value)
     {
@@ -63,7 +63,7 @@ fn one() -> u32 {
 }
 
 /// Deviations as a spec writes them: for each kind, what deviates, what was done, and why.
-pub(super) type Deviations = BTreeMap<DeviationKind, BTreeMap<String, String>>;
+pub(super) type RawProtocolDeviations = BTreeMap<DeviationKind, BTreeMap<String, String>>;
 
 /// A point where the protocol is ambiguous, corrected or uses other data, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -118,7 +118,7 @@ pub(super) struct RawSpec {
     #[serde(default)]
     pub claim: Vec<RawClaim>,
     #[serde(default)]
-    pub deviation: Deviations,
+    pub deviation: RawProtocolDeviations,
     #[serde(default)]
     pub erratum: Vec<ErratumWords>,
     #[serde(default)]
@@ -140,12 +140,12 @@ impl RawSpec {
     /// Reads the raw form; unknown keys and wrong types fail here with their place.
     pub fn parse(source: &SourceText) -> Result<Self, SpecError> {
         let document: Self = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
-        document.check(source)
+        document.check_and_fill_in(source)
     }
 
     /// Checks what is said of the experiment as a whole, and fills in what follows from printed numbers.
-    pub fn check(mut self, source: &SourceText) -> Result<Self, SpecError> {
-        self.fill_given_task();
+    pub fn check_and_fill_in(mut self, source: &SourceText) -> Result<Self, SpecError> {
+        self.fill_in_given_numbers_task();
         let replicates = self.experiment.replicates;
         if !(1..=MOST_REPLICATES).contains(&replicates) {
             let problem = OutOfRangeError::new("from 1 to 100000", f64::from(replicates)).into();
@@ -164,7 +164,7 @@ impl RawSpec {
             let Some(key) = path.strip_prefix("task.command.with.") else { continue };
             let first = key.split('.').next().unwrap_or(key);
             if !told.contains_key(first) {
-                let near = closest(first, told.keys().map(String::as_str));
+                let near = closest_name(first, told.keys().map(String::as_str));
                 let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                 let why = format!("task.command.with has no {first:?}{hint}");
                 return Err(source.error(&["grid", path], SpecProblem::Shape(why)));
@@ -174,7 +174,7 @@ impl RawSpec {
     }
 
     /// A spec without a task is about numbers that others computed. Its axes and metrics are those of the printed numbers.
-    fn fill_given_task(&mut self) {
+    fn fill_in_given_numbers_task(&mut self) {
         let is_bare = self.task.is_none() && self.data.is_none() && self.model.is_none() && !self.published.is_empty();
         if !is_bare && self.task.as_ref().is_none_or(|task| !task.contains_key(GIVEN)) {
             return;
@@ -186,10 +186,10 @@ impl RawSpec {
         let (mut axes, mut metrics) = (Table::new(), Value::Array(Vec::new()));
         for table in [&self.published, &self.authors, &self.reference].into_iter().flat_map(BTreeMap::values) {
             // Rows that are wrong are told of with their place afterwards.
-            for entry in table.rows.iter().filter_map(|row| table.entry(row).ok()) {
-                push_new(&mut metrics, entry.metric.into());
+            for entry in table.rows.iter().filter_map(|row| table.parse_row(row).ok()) {
+                push_if_absent(&mut metrics, entry.metric.into());
                 for (axis, label) in entry.cells {
-                    push_new(axes.entry(axis).or_insert(Value::Array(Vec::new())), label);
+                    push_if_absent(axes.entry(axis).or_insert(Value::Array(Vec::new())), label);
                 }
             }
         }
@@ -214,7 +214,7 @@ impl RawSpec {
     }
 
     /// The tables of numbers of one owner.
-    pub fn values(&self, owner: ValueOwner) -> &BTreeMap<String, ValueTable> {
+    pub fn value_tables(&self, owner: ValueOwner) -> &BTreeMap<String, ValueTable> {
         match owner {
             ValueOwner::Paper => &self.published,
             ValueOwner::Authors => &self.authors,
@@ -280,7 +280,7 @@ pub struct ErratumWords {
 
 impl ErratumWords {
     /// Whether it accuses a paper without quoting it.
-    pub(super) fn lacks_quote(&self) -> bool {
+    pub(super) fn lacks_required_quote(&self) -> bool {
         let quoted = self.quote.as_deref().is_some_and(|quote| !quote.trim().is_empty());
         self.kind != ErratumKind::Remark && !quoted
     }
@@ -322,7 +322,7 @@ struct SpecSchema<T, M> {
     /// Dotted paths of keys, each with the list of values that the key takes.
     grid: Option<BTreeMap<String, Vec<JsonValue>>>,
     /// Named axes: for each label of an axis, the values that it sets, by dotted path.
-    axis: Option<BTreeMap<String, Labels>>,
+    axis: Option<BTreeMap<String, PathValuesByLabel>>,
     /// Numbers that the paper prints, in tables with one line per number.
     published: Option<BTreeMap<String, ValueTable>>,
     /// Numbers from files or code of the paper's authors that the paper does not print.
@@ -332,7 +332,7 @@ struct SpecSchema<T, M> {
     claim: Option<Vec<RawClaim>>,
     /// Deviations from the paper, by kind: `inferred` (the paper leaves it open), `corrected`, `stand-in` (other data) or
     /// `difference` (not reproduced). For each deviation, what it is about, and what was done and why.
-    deviation: Option<Deviations>,
+    deviation: Option<RawProtocolDeviations>,
     erratum: Option<Vec<ErratumWords>>,
     broken: Option<Vec<RawBrokenGuarantee>>,
     /// How the table is laid out for readers, as in the paper.
@@ -347,7 +347,7 @@ struct SpecSchema<T, M> {
 }
 
 /// The labels of an axis, each with the paths that it sets.
-type Labels = BTreeMap<String, BTreeMap<String, JsonValue>>;
+type PathValuesByLabel = BTreeMap<String, BTreeMap<String, JsonValue>>;
 
 /// Types that are always written in full; any other may be completed by the grid.
 const COMPLETE: [&str; 5] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBrokenGuarantee"];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toml::Table;
 
-use super::cell::{Axis, Cell, CellBlock, INNER, SectionTexts};
+use super::cell::{Cell, CellBlock, ExperimentAxis, INNER, SectionTexts};
 use super::section::{
     Section, SectionBuilder, SectionError, SectionText, SourceText, check_section_name, path_segments,
     simplify_serde_message,
@@ -23,12 +23,12 @@ const MOST_CELLS: usize = 1_000_000;
 /// Expands the grid and checks every cell.
 pub(super) fn expand<T: TaskSection>(
     base: &Table,
-    axes: &[Axis],
+    axes: &[ExperimentAxis],
     source: &SourceText,
     manifest: &DatasetManifest,
 ) -> Result<Vec<Cell<T>>, SpecError> {
     let mut base = base.clone();
-    T::fill_in(&mut base);
+    T::fill_in_omitted_sections(&mut base);
     let base = &base;
     let total = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.labels.len()));
     let total = total.unwrap_or(usize::MAX);
@@ -48,7 +48,7 @@ pub(super) fn expand<T: TaskSection>(
     let mut builders = CellBuilder::<T>::new(base, axes);
     (0..total)
         .map(|number| {
-            let at = coordinates(axes, number);
+            let at = axis_positions_of_cell(axes, number);
             builders.cell(&ErrorLocator { axes, at: &at, source }, manifest)
         })
         .collect()
@@ -62,18 +62,18 @@ fn check_base<T: TaskSection>(base: &Table, source: &SourceText, manifest: &Data
         // A base that the grid completes has no form yet, but a number in it must have its range.
         Err(error) if error.problem.is_out_of_range() => Err(error),
         Err(_) => Ok(()),
-        Ok((setting, _)) => check(&setting, manifest).map_err(|fault| blame.value(fault)),
+        Ok((setting, _)) => check_cell_setting(&setting, manifest).map_err(|fault| blame.setting_error(fault)),
     }
 }
 
 /// Checks a whole cell: first what the sections say by themselves, then what the task needs of them.
-fn check<T: TaskSection>(setting: &SpecCellSetting<T>, manifest: &DatasetManifest) -> CheckResult {
+fn check_cell_setting<T: TaskSection>(setting: &SpecCellSetting<T>, manifest: &DatasetManifest) -> CheckResult {
     setting.check(manifest)?;
     T::check(setting)
 }
 
 /// The position of a cell on each axis; the last axis varies fastest.
-fn coordinates(axes: &[Axis], mut number: usize) -> Vec<usize> {
+fn axis_positions_of_cell(axes: &[ExperimentAxis], mut number: usize) -> Vec<usize> {
     let mut at = vec![0; axes.len()];
     for (i, axis) in axes.iter().enumerate().rev() {
         at[i] = number % axis.labels.len();
@@ -92,7 +92,7 @@ struct CellBuilder<T: TaskSection> {
 }
 
 impl<T: TaskSection> CellBuilder<T> {
-    fn new(base: &Table, axes: &[Axis]) -> Self {
+    fn new(base: &Table, axes: &[ExperimentAxis]) -> Self {
         Self {
             data: SectionBuilder::new("data", base, axes, &[]),
             model: SectionBuilder::new("model", base, axes, &[]),
@@ -104,21 +104,21 @@ impl<T: TaskSection> CellBuilder<T> {
 
     fn cell(&mut self, blame: &ErrorLocator<'_>, manifest: &DatasetManifest) -> Result<Cell<T>, SpecError> {
         let (setting, texts) = self.setting(blame)?;
-        check(&setting, manifest).map_err(|fault| blame.value(fault))?;
+        check_cell_setting(&setting, manifest).map_err(|fault| blame.setting_error(fault))?;
         let labels = blame.axes.iter().zip(blame.at).map(|(axis, &i)| axis.labels[i].clone()).collect();
         Ok(Cell::new(labels, setting, texts))
     }
 
     fn setting(&mut self, blame: &ErrorLocator<'_>) -> Result<(SpecCellSetting<T>, SectionTexts), SpecError> {
         let ErrorLocator { axes, at, .. } = *blame;
-        let data = self.data.section_at(axes, at).map_err(|fault| blame.fault("data", fault))?;
-        let normalise = self.normalise.section_at(axes, at).map_err(|fault| blame.fault("normalise", fault))?;
-        let model = self.model.section_at(axes, at).map_err(|fault| blame.fault("model", fault))?;
-        let task = self.task.section_at(axes, at).map_err(|fault| blame.fault("task", fault))?;
-        let privacy = self.privacy.section_at(axes, at).map_err(|fault| blame.fault("privacy", fault))?;
-        let data = data.ok_or_else(|| blame.missing("data"))?;
-        let task = task.ok_or_else(|| blame.missing("task"))?;
-        let privacy = privacy.ok_or_else(|| blame.missing("privacy"))?;
+        let data = self.data.section_at(axes, at).map_err(|fault| blame.section_error("data", fault))?;
+        let normalise = self.normalise.section_at(axes, at).map_err(|fault| blame.section_error("normalise", fault))?;
+        let model = self.model.section_at(axes, at).map_err(|fault| blame.section_error("model", fault))?;
+        let task = self.task.section_at(axes, at).map_err(|fault| blame.section_error("task", fault))?;
+        let privacy = self.privacy.section_at(axes, at).map_err(|fault| blame.section_error("privacy", fault))?;
+        let data = data.ok_or_else(|| blame.missing_section_error("data"))?;
+        let task = task.ok_or_else(|| blame.missing_section_error("task"))?;
+        let privacy = privacy.ok_or_else(|| blame.missing_section_error("privacy"))?;
         let texts = [
             Some(data.text),
             model.as_ref().map(text),
@@ -143,44 +143,44 @@ fn text<T>(section: &Section<T>) -> Arc<SectionText> {
 /// An error of value at a key path of the cell with this number.
 pub(super) fn locate_setting_error(
     number: usize,
-    axes: &[Axis],
+    axes: &[ExperimentAxis],
     source: &SourceText,
     fault: SettingError,
 ) -> SpecError {
-    ErrorLocator { axes, at: &coordinates(axes, number), source }.value(fault)
+    ErrorLocator { axes, at: &axis_positions_of_cell(axes, number), source }.setting_error(fault)
 }
 
 /// Finds out where an error of a cell stands in the spec: at an axis, or at a key of the base.
 struct ErrorLocator<'a> {
-    axes: &'a [Axis],
+    axes: &'a [ExperimentAxis],
     at: &'a [usize],
     source: &'a SourceText,
 }
 
 impl ErrorLocator<'_> {
-    fn missing(&self, section: &'static str) -> SpecError {
+    fn missing_section_error(&self, section: &'static str) -> SpecError {
         self.source.error(&[], SpecProblem::MissingSection { section })
     }
 
-    fn fault(&self, section: &str, fault: SectionError) -> SpecError {
+    fn section_error(&self, section: &str, fault: SectionError) -> SpecError {
         match fault {
             SectionError::Assign(axis, reason) => {
-                self.at_place(&self.axes[axis].place, SpecProblem::UnknownPath { reason })
+                self.error_at_place(&self.axes[axis].place, SpecProblem::UnknownPath { reason })
             }
-            SectionError::Form(error) => self.form_error(section, &error),
+            SectionError::Form(error) => self.deserialisation_error(section, &error),
             SectionError::Text(reason) => self.source.error(&[section], SpecProblem::Shape(reason)),
         }
     }
 
     /// An error of form. If serde blames a key that an axis brought in, the axis is at fault.
-    fn form_error(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
+    fn deserialisation_error(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
         let reason = simplify_serde_message(error.inner().message());
         let inside = path_segments(error.path());
         if let Some(problem) = SpecProblem::from_serde_message(&reason) {
             let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
             // A list is blamed as a whole, as by the checks of values.
             while path.pop_if(|last| last.parse::<usize>().is_ok()).is_some() {}
-            return self.value(SettingError { path: path.join("."), problem });
+            return self.setting_error(SettingError { path: path.join("."), problem });
         }
         let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
         let unknown = reason.strip_prefix("unknown field `").or(reason.strip_prefix("unknown variant `"));
@@ -200,18 +200,18 @@ impl ErrorLocator<'_> {
                 self.error_in_base(&path, SpecProblem::Shape(reason))
             }
             Some((place, length)) if unknown.is_some() && length >= path.len() => {
-                self.at_place(&place, SpecProblem::UnknownPath { reason })
+                self.error_at_place(&place, SpecProblem::UnknownPath { reason })
             }
-            Some((place, _)) => self.at_place(&place, SpecProblem::BadAxisValue { reason }),
+            Some((place, _)) => self.error_at_place(&place, SpecProblem::BadAxisValue { reason }),
             None => self.error_in_base(&path, SpecProblem::Shape(reason)),
         }
     }
 
     /// An error of value.
-    fn value(&self, fault: SettingError) -> SpecError {
+    fn setting_error(&self, fault: SettingError) -> SpecError {
         let path: Vec<String> = fault.path.split('.').map(str::to_owned).collect();
         match self.find_axis_place(&path) {
-            Some((place, _)) => self.at_place(&place, fault.problem),
+            Some((place, _)) => self.error_at_place(&place, fault.problem),
             None => self.error_in_base(&path, fault.problem),
         }
     }
@@ -233,7 +233,7 @@ impl ErrorLocator<'_> {
         None
     }
 
-    fn at_place(&self, place: &[String], problem: SpecProblem) -> SpecError {
+    fn error_at_place(&self, place: &[String], problem: SpecProblem) -> SpecError {
         let place: Vec<&str> = place.iter().map(String::as_str).collect();
         self.source.error(&place, problem)
     }
@@ -245,11 +245,11 @@ impl ErrorLocator<'_> {
 }
 
 /// Groups cells that differ only in what rescales the noise, in order of first appearance.
-pub(super) fn blocks<T: TaskSection>(cells: &[Cell<T>]) -> Vec<CellBlock> {
+pub(super) fn group_into_blocks<T: TaskSection>(cells: &[Cell<T>]) -> Vec<CellBlock> {
     let mut places = BTreeMap::new();
     let mut blocks: Vec<CellBlock> = Vec::new();
     for (i, cell) in cells.iter().enumerate() {
-        let place = *places.entry(cell.block_texts()).or_insert(blocks.len());
+        let place = *places.entry(cell.texts_shared_by_block()).or_insert(blocks.len());
         if place == blocks.len() {
             blocks.push(CellBlock { cells: Vec::new() });
         }

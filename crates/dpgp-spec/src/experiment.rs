@@ -6,17 +6,17 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::cell::{Axis, axes, list_axis_names};
+use super::cell::{ExperimentAxis, list_axis_names, parse_axes};
 use super::claim::{Claim, ReferenceValue};
 use super::document::{BrokenGuarantee, ErratumWords, Meta, ProtocolDeviation, RawBrokenGuarantee, RawSpec};
-use super::expand::{blocks, expand, locate_setting_error};
-use super::figure::{FigureKeys, FigureSetting, LinesFigure};
+use super::expand::{expand, group_into_blocks, locate_setting_error};
+use super::figure::{FigureNamesAndNumbers, FigureSetting, LinesFigure};
 use super::section::{SourceText, path_segments, simplify_serde_message};
 use super::value_table::TableLayout;
 use super::{Cell, CellBlock, CellSelector, SpecError, SpecProblem, TaskSection};
 use crate::setting::SettingError;
 use dpgp_data::DatasetManifest;
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 use dpgp_number::OutOfRangeError;
 
 /// A spec whose every value has been checked.
@@ -33,7 +33,7 @@ pub struct Experiment<T: TaskSection> {
     /// Its title and other facts.
     pub meta: Meta,
     /// The axes of its grid.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<ExperimentAxis>,
     /// Its cells, in grid order.
     pub cells: Vec<Cell<T>>,
     /// Its cells grouped by what is computed together.
@@ -80,7 +80,7 @@ impl<T: TaskSection> Experiment<T> {
     pub fn parse(name: &str, file: &Path, text: String, manifest: &DatasetManifest) -> Result<Self, SpecError> {
         let source = SourceText::new(file, text);
         let document = RawSpec::parse(&source)?;
-        Self::check(name, source, document, manifest, false)
+        Self::from_raw_spec(name, source, document, manifest, false)
     }
 
     /// The experiment with the reduced settings of its `[quick]` table; itself if it has none. Published values
@@ -89,27 +89,29 @@ impl<T: TaskSection> Experiment<T> {
     /// # Errors
     /// [`SpecError`] inside `[quick]`.
     pub fn with_quick_settings(self, manifest: &DatasetManifest) -> Result<Self, SpecError> {
-        let source = self.source.with_quick();
+        let source = self.source.with_quick_table_first();
         match quick_document(&source)? {
             None => Ok(self),
-            Some(document) => Self::check(&self.name, source.clone(), document.check(&source)?, manifest, true),
+            Some(document) => {
+                Self::from_raw_spec(&self.name, source.clone(), document.check_and_fill_in(&source)?, manifest, true)
+            }
         }
     }
 
-    pub(super) fn check(
+    pub(super) fn from_raw_spec(
         name: &str,
         source: SourceText,
         document: RawSpec,
         manifest: &DatasetManifest,
         quick: bool,
     ) -> Result<Self, SpecError> {
-        let axes = axes(&document, &source)?;
+        let axes = parse_axes(&document, &source)?;
         let cells = expand::<T>(&document.base_sections(), &axes, &source, manifest)?;
         let replicates = document.experiment.replicates;
-        let metrics = cells.first().map(|cell| cell.setting().task.metrics(replicates)).unwrap_or_default();
+        let metrics = cells.first().map(|cell| cell.setting().task.metric_names(replicates)).unwrap_or_default();
         let context = SpecReferenceResolver { axes: &axes, cells: &cells, source: &source, metrics, quick };
         let counterparts = context.resolve_reference_values(&document)?;
-        let claims = context.resolve_all(&document.claim, SpecReferenceResolver::claim)?;
+        let claims = context.resolve_all(&document.claim, SpecReferenceResolver::resolve_claim)?;
         let broken = context.resolve_all(&document.broken, SpecReferenceResolver::resolve_broken_guarantee)?;
         context.check_errata(&document.erratum)?;
         context.check_layout(document.table.as_ref())?;
@@ -125,7 +127,7 @@ impl<T: TaskSection> Experiment<T> {
             name: name.to_owned(),
             quick,
             changes: Vec::new(),
-            blocks: blocks(&cells),
+            blocks: group_into_blocks(&cells),
             deviations: document.deviations(),
             meta: document.experiment,
             errata: document.erratum,
@@ -143,13 +145,13 @@ impl<T: TaskSection> Experiment<T> {
     }
 
     /// Its folder below a results folder: the results of reduced settings stand beside the full ones.
-    pub fn folder(&self) -> String {
+    pub fn relative_results_folder(&self) -> String {
         if self.quick { format!("{}/quick", self.name) } else { self.name.clone() }
     }
 
     /// An error at a key path of a cell that turned up only when its data were read. A path that the grid
     /// sets is not in the text; then the nearest section is shown.
-    pub fn fault(&self, path: &str, problem: SpecProblem) -> SpecError {
+    pub fn error_at_key_path(&self, path: &str, problem: SpecProblem) -> SpecError {
         let segments: Vec<&str> = path.split('.').collect();
         self.source.error(&segments, problem)
     }
@@ -183,7 +185,7 @@ pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
 /// Context in which numbers, claims and figures are resolved.
 pub(super) struct SpecReferenceResolver<'a, T: TaskSection> {
-    pub(super) axes: &'a [Axis],
+    pub(super) axes: &'a [ExperimentAxis],
     pub(super) cells: &'a [Cell<T>],
     pub(super) source: &'a SourceText,
     /// Metrics of a cell.
@@ -206,7 +208,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     fn check_errata(&self, errata: &[ErratumWords]) -> Result<(), SpecError> {
         check_errata_quoted(errata, self.source)?;
         if !self.quick {
-            check_errata_unique(errata, self.cells, self.source)?;
+            check_errata_computed_and_unique(errata, self.cells, self.source)?;
         }
         check_errata_described(errata, self.cells, self.axes, self.source)
     }
@@ -243,9 +245,9 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
                     return Err(self.source.error(&["figure", "lines", "x"], SpecProblem::Shape(why)));
                 }
                 self.check_line_labels(lines)?;
-                self.check_figure_keys(&lines.list_references())
+                self.check_figure_keys(&lines.names_and_numbers_to_check())
             }
-            Some(figure) => self.check_figure_keys(&figure.list_references()),
+            Some(figure) => self.check_figure_keys(&figure.names_and_numbers_to_check()),
         }
     }
 
@@ -257,7 +259,8 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         let known: BTreeSet<&str> = of_axes.chain(&self.metrics).map(String::as_str).chain(families).collect();
         let unknown = names.keys().find(|name| !self.quick && !known.contains(name.as_str()));
         let Some(name) = unknown else { return Ok(()) };
-        let why = format!("there is no label, axis or metric of this name{}", hint(name, known.iter().copied()));
+        let why =
+            format!("there is no label, axis or metric of this name{}", closest_name_hint(name, known.iter().copied()));
         Err(self.source.error(&["figure_names", name], SpecProblem::Shape(why)))
     }
 
@@ -280,14 +283,17 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     }
 
     /// Checks the names in the other kinds of figure: axes and bounded numbers.
-    fn check_figure_keys(&self, named: &FigureKeys<'_>) -> Result<(), SpecError> {
+    fn check_figure_keys(&self, named: &FigureNamesAndNumbers<'_>) -> Result<(), SpecError> {
         named.axes.iter().try_for_each(|(key, axis)| self.check_axis_name(&["figure", named.kind, key], *axis))?;
         let mut metrics = named.metrics.iter();
         metrics.try_for_each(|(key, metric)| match metric {
             Some(metric) => self.check_metric(&["figure", named.kind, key], metric),
             None => Ok(()),
         })?;
-        named.families.iter().try_for_each(|(key, family)| self.check_family(&["figure", named.kind, key], family))?;
+        named
+            .families
+            .iter()
+            .try_for_each(|(key, family)| self.check_metric_family(&["figure", named.kind, key], family))?;
         let number = |key: &str, found: Option<f64>, bad: fn(f64) -> bool, range: &'static str| {
             let Some(found) = found.filter(|found| !found.is_finite() || bad(*found)) else { return Ok(()) };
             Err(self.source.error(&["figure", named.kind, key], OutOfRangeError::new(range, found).into()))
@@ -305,17 +311,22 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     }
 
     /// Fails unless some metric is named after the family.
-    pub(super) fn check_family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
-        self.check_metric_by(place, family, |known| {
+    pub(super) fn check_metric_family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
+        self.check_any_metric_matches(place, family, |known| {
             known.strip_prefix(family).is_some_and(|rest| rest.starts_with(['/', '@']))
         })
     }
 
     pub(super) fn check_metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
-        self.check_metric_by(place, metric, |known| known == metric)
+        self.check_any_metric_matches(place, metric, |known| known == metric)
     }
 
-    fn check_metric_by(&self, place: &[&str], metric: &str, is: impl Fn(&str) -> bool) -> Result<(), SpecError> {
+    fn check_any_metric_matches(
+        &self,
+        place: &[&str],
+        metric: &str,
+        is: impl Fn(&str) -> bool,
+    ) -> Result<(), SpecError> {
         let known = &self.metrics;
         if known.iter().any(|known| is(known)) {
             return Ok(());
@@ -328,22 +339,22 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
 impl<T: TaskSection> Experiment<T> {
     /// The words of the erratum that a cell computes; none if its task is another.
     pub fn erratum(&self, cell: &Cell<T>) -> Option<&ErratumWords> {
-        let name = cell.setting().task.erratum()?;
+        let name = cell.setting().task.erratum_name()?;
         self.errata.iter().find(|words| words.name == name)
     }
 }
 
 /// Checks that each `[[erratum]]` describes what a cell computes, and no two the same.
-fn check_errata_unique<T: TaskSection>(
+fn check_errata_computed_and_unique<T: TaskSection>(
     errata: &[ErratumWords],
     cells: &[Cell<T>],
     source: &SourceText,
 ) -> Result<(), SpecError> {
-    let known: BTreeSet<&str> = cells.iter().filter_map(|cell| cell.setting().task.erratum()).collect();
+    let known: BTreeSet<&str> = cells.iter().filter_map(|cell| cell.setting().task.erratum_name()).collect();
     let mut seen = BTreeSet::new();
     for (i, ErratumWords { name, .. }) in errata.iter().enumerate() {
         let problem = if !known.contains(name.as_str()) {
-            SpecProblem::ErratumOfNoCell { name: name.clone(), hint: hint(name, known.iter().copied()) }
+            SpecProblem::ErratumOfNoCell { name: name.clone(), hint: closest_name_hint(name, known.iter().copied()) }
         } else if !seen.insert(name) {
             SpecProblem::DuplicateValue { label: name.clone() }
         } else {
@@ -356,7 +367,7 @@ fn check_errata_unique<T: TaskSection>(
 
 /// Checks that whatever is said against a paper quotes it.
 fn check_errata_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
-    let Some((i, words)) = errata.iter().enumerate().find(|(_, words)| words.lacks_quote()) else {
+    let Some((i, words)) = errata.iter().enumerate().find(|(_, words)| words.lacks_required_quote()) else {
         return Ok(());
     };
     let problem = SpecProblem::ErratumWithoutQuote { name: words.name.clone() };
@@ -367,12 +378,12 @@ fn check_errata_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(
 fn check_errata_described<T: TaskSection>(
     errata: &[ErratumWords],
     cells: &[Cell<T>],
-    axes: &[Axis],
+    axes: &[ExperimentAxis],
     source: &SourceText,
 ) -> Result<(), SpecError> {
     let known: BTreeSet<&str> = errata.iter().map(|words| words.name.as_str()).collect();
     for (number, cell) in cells.iter().enumerate() {
-        if let Some(name) = cell.setting().task.erratum().filter(|name| !known.contains(name)) {
+        if let Some(name) = cell.setting().task.erratum_name().filter(|name| !known.contains(name)) {
             let problem = SpecProblem::ErratumWithoutWords { name: name.to_owned() };
             return Err(locate_setting_error(number, axes, source, SettingError::new("task.errata.erratum", problem)));
         }
@@ -380,8 +391,8 @@ fn check_errata_described<T: TaskSection>(
     Ok(())
 }
 
-fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    closest(name, known).map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default()
+fn closest_name_hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    closest_name(name, known).map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default()
 }
 
 /// Sections that `[quick]` may change: the work, not what is published or claimed about it.

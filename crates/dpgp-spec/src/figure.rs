@@ -37,7 +37,7 @@ pub enum FigureSetting {
 
 /// Names that a figure uses and its bounded numbers, for the checks.
 #[derive(Debug, Default)]
-pub(super) struct FigureKeys<'a> {
+pub(super) struct FigureNamesAndNumbers<'a> {
     /// Its key.
     pub kind: &'static str,
     /// Axes of the grid by the key that names them.
@@ -54,32 +54,34 @@ pub(super) struct FigureKeys<'a> {
 
 impl FigureSetting {
     /// Names beside metrics.
-    pub(super) fn list_references(&self) -> FigureKeys<'_> {
+    pub(super) fn names_and_numbers_to_check(&self) -> FigureNamesAndNumbers<'_> {
         match self {
-            Self::Intervals(intervals) => FigureKeys {
+            Self::Intervals(intervals) => FigureNamesAndNumbers {
                 kind: "intervals",
                 axes: vec![("groups", intervals.groups.as_ref())],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Lines(lines) => lines.list_references(),
-            Self::Curves(curves) => FigureKeys {
+            Self::Lines(lines) => lines.names_and_numbers_to_check(),
+            Self::Curves(curves) => FigureNamesAndNumbers {
                 kind: "curves",
                 axes: vec![("panels", curves.panels.as_ref()), ("overlay", curves.overlay.as_ref())],
                 finite: vec![("least", curves.least), ("most", curves.most)],
                 positive: vec![("columns", curves.columns.map(|columns| columns as f64))],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Map(map) => FigureKeys {
+            Self::Map(map) => FigureNamesAndNumbers {
                 kind: "map",
                 axes: vec![("panels", map.panels.as_ref())],
                 positive: vec![("step", Some(map.step)), ("vanish", Some(map.vanish)), ("largest", map.largest)],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Violins(_) => FigureKeys { kind: "violins", ..FigureKeys::default() },
-            Self::Hinton(hinton) => {
-                FigureKeys { kind: "hinton", axes: vec![("panels", hinton.panels.as_ref())], ..FigureKeys::default() }
-            }
-            Self::Calibration(calibration) => FigureKeys {
+            Self::Violins(_) => FigureNamesAndNumbers { kind: "violins", ..FigureNamesAndNumbers::default() },
+            Self::Hinton(hinton) => FigureNamesAndNumbers {
+                kind: "hinton",
+                axes: vec![("panels", hinton.panels.as_ref())],
+                ..FigureNamesAndNumbers::default()
+            },
+            Self::Calibration(calibration) => FigureNamesAndNumbers {
                 kind: "calibration",
                 axes: vec![
                     ("lines", Some(&calibration.lines)),
@@ -88,39 +90,39 @@ impl FigureSetting {
                 ],
                 families: vec![("metric", &calibration.metric)],
                 positive: vec![("columns", calibration.columns.map(|columns| columns as f64))],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Probabilities(probabilities) => FigureKeys {
+            Self::Probabilities(probabilities) => FigureNamesAndNumbers {
                 kind: "probabilities",
                 axes: vec![("x", Some(&probabilities.x))],
                 families: probabilities.metrics.iter().map(|metric| ("metrics", metric.as_str())).collect(),
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Traces(traces) => FigureKeys {
+            Self::Traces(traces) => FigureNamesAndNumbers {
                 kind: "traces",
                 axes: vec![("panels", traces.panels.as_ref())],
                 positive: vec![("least", traces.least)],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Tiles(tiles) => FigureKeys {
+            Self::Tiles(tiles) => FigureNamesAndNumbers {
                 kind: "tiles",
                 axes: vec![("x", Some(&tiles.x)), ("panels", tiles.panels.as_ref())],
                 families: vec![("metric", &tiles.metric)],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Bars(bars) => FigureKeys {
+            Self::Bars(bars) => FigureNamesAndNumbers {
                 kind: "bars",
                 axes: vec![("panels", bars.panels.as_ref())],
                 metrics: vec![("expected", bars.expected.as_ref()), ("mean", bars.mean.as_ref())],
                 positive: vec![("most", bars.most)],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
-            Self::Tutorial(_) => FigureKeys { kind: "tutorial", ..FigureKeys::default() },
-            Self::Pairs(pairs) => FigureKeys {
+            Self::Tutorial(_) => FigureNamesAndNumbers { kind: "tutorial", ..FigureNamesAndNumbers::default() },
+            Self::Pairs(pairs) => FigureNamesAndNumbers {
                 kind: "pairs",
                 axes: vec![("panels", pairs.panels.as_ref())],
                 families: vec![("x", &pairs.x), ("y", &pairs.y)],
-                ..FigureKeys::default()
+                ..FigureNamesAndNumbers::default()
             },
         }
     }
@@ -200,14 +202,14 @@ impl LinesFigure {
         self.groups.iter().find(|group| label.starts_with(&group.prefix))
     }
 
-    pub(super) fn list_references(&self) -> FigureKeys<'_> {
+    pub(super) fn names_and_numbers_to_check(&self) -> FigureNamesAndNumbers<'_> {
         let ends = vec![("least", self.least), ("most", self.most)];
-        FigureKeys {
+        FigureNamesAndNumbers {
             kind: "lines",
             axes: vec![("x", Some(&self.x)), ("lines", Some(&self.lines)), ("panels", self.panels.as_ref())],
             positive: if self.log_y { ends.clone() } else { Vec::new() },
             finite: ends,
-            ..FigureKeys::default()
+            ..FigureNamesAndNumbers::default()
         }
     }
 }

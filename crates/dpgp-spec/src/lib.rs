@@ -16,11 +16,11 @@ pub mod setting;
 mod value_table;
 
 pub use catalogue::{
-    Catalogue, ClaimSelector, NamedSpec, NumberSelector, OwnValueSelector, PaperCoverage, PaperFileError, PaperPage,
-    PaperPageRow, PaperPart, PublishedIn, has_labels, spec_name,
+    CatalogueFile, ClaimSelector, OwnValueSelector, PaperCoverage, PaperFileError, PaperPart, PaperReportPage,
+    PaperReportRow, PrintedNumberSelector, PublishedIn, SpecCatalogue, cell_has_labels, spec_name,
 };
-pub use cell::{Axis, Cell, CellBlock, CellSelector, FIXED_COLUMNS, TaskSection, label};
-pub use changes::{ChangeParseError, SpecChange, SpecError, is_changed_experiment, strip_paper_content};
+pub use cell::{Cell, CellBlock, CellSelector, ExperimentAxis, FIXED_COLUMNS, TaskSection, axis_value_label};
+pub use changes::{ChangeParseError, SpecChange, SpecError, is_changed_experiment_name, strip_paper_content};
 pub use claim::{
     Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, ReadingMethod, ReferenceValue, SpreadKind,
     UniformBaseline, ValueOwner,

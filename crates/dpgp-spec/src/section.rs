@@ -64,8 +64,14 @@ pub(super) struct SectionBuilder<T> {
 }
 
 impl<T: DeserializeOwned + Serialize> SectionBuilder<T> {
-    pub fn new(name: &'static str, base: &Table, axes: &[super::Axis], inner: &'static [&'static str]) -> Self {
-        let touches = |axis: &super::Axis| axis.values.iter().flatten().any(|assignment| assignment.path[0] == name);
+    pub fn new(
+        name: &'static str,
+        base: &Table,
+        axes: &[super::ExperimentAxis],
+        inner: &'static [&'static str],
+    ) -> Self {
+        let touches =
+            |axis: &super::ExperimentAxis| axis.values.iter().flatten().any(|assignment| assignment.path[0] == name);
         Self {
             base: base.get(name).cloned(),
             touching: (0..axes.len()).filter(|&i| touches(&axes[i])).collect(),
@@ -76,7 +82,11 @@ impl<T: DeserializeOwned + Serialize> SectionBuilder<T> {
     }
 
     /// The section of the cell at these positions on the axes; none if neither base nor axes write it.
-    pub fn section_at(&mut self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, SectionError> {
+    pub fn section_at(
+        &mut self,
+        axes: &[super::ExperimentAxis],
+        at: &[usize],
+    ) -> Result<Option<Section<T>>, SectionError> {
         let key: Vec<usize> = self.touching.iter().map(|&axis| at[axis]).collect();
         if let Some(section) = self.built.get(&key) {
             return Ok(section.clone());
@@ -86,7 +96,7 @@ impl<T: DeserializeOwned + Serialize> SectionBuilder<T> {
         Ok(section)
     }
 
-    fn build(&self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, SectionError> {
+    fn build(&self, axes: &[super::ExperimentAxis], at: &[usize]) -> Result<Option<Section<T>>, SectionError> {
         let mut table = Table::new();
         if let Some(base) = &self.base {
             table.insert(self.name.to_owned(), base.clone());
@@ -118,7 +128,7 @@ impl SectionText {
     }
 
     /// The text without the keys that only rescale the noise.
-    pub(super) fn block_text(&self) -> &str {
+    pub(super) fn text_shared_by_block(&self) -> &str {
         self.outer.as_deref().unwrap_or(&self.canonical)
     }
 }
@@ -152,7 +162,7 @@ pub struct SourceText {
     file: PathBuf,
     text: String,
     /// Where keys stand, once an error asks for it.
-    keys: OnceLock<KeyCollector>,
+    keys: OnceLock<KeyPositions>,
     /// Whether the `[quick]` table is laid over the text.
     quick: bool,
 }
@@ -164,9 +174,9 @@ impl SourceText {
     }
 
     /// The places of keys; none where the text is not TOML.
-    fn keys(&self) -> &KeyCollector {
+    fn key_positions(&self) -> &KeyPositions {
         self.keys.get_or_init(|| {
-            let mut walk = KeyCollector::default();
+            let mut walk = KeyPositions::default();
             if let Ok(table) = DeTable::parse(&self.text) {
                 walk.collect_table(table.get_ref());
             }
@@ -175,7 +185,7 @@ impl SourceText {
     }
 
     /// The same text with its `[quick]` table laid over it: errors point there first.
-    pub(super) fn with_quick(&self) -> Self {
+    pub(super) fn with_quick_table_first(&self) -> Self {
         Self { quick: true, ..self.clone() }
     }
 
@@ -212,12 +222,12 @@ impl SourceText {
 
     /// The key paths that there are.
     pub(super) fn key_paths(&self) -> impl Iterator<Item = &[String]> + Clone {
-        self.keys().places.iter().map(|(path, _)| path.as_slice())
+        self.key_positions().places.iter().map(|(path, _)| path.as_slice())
     }
 
     /// Where a key path stands, as a byte offset.
     pub(super) fn key_offset(&self, path: &[&str]) -> Option<usize> {
-        self.keys().places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
+        self.key_positions().places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
     }
 
     /// The key at an offset, or the last one before it. The offset of a table is that of its brackets.
@@ -225,13 +235,13 @@ impl SourceText {
         let (before, after) = self.text.split_at_checked(offset)?;
         let brackets = after.len() - after.trim_start_matches('[').len();
         let offset = if before.is_empty() || before.ends_with('\n') { offset + brackets } else { offset };
-        let before = self.keys().places.iter().filter(|(_, at)| *at <= offset);
+        let before = self.key_positions().places.iter().filter(|(_, at)| *at <= offset);
         before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
     }
 
     /// Other numbers to be filled in, except those on the same line: line and key path.
     fn other_unfilled_numbers(&self, line: usize) -> Vec<(usize, String)> {
-        let lines = self.keys().unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
+        let lines = self.key_positions().unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
         lines.filter(|(other, _)| *other != line).collect()
     }
 
@@ -244,7 +254,7 @@ impl SourceText {
         let before = &self.text[..offset.unwrap_or(0).min(self.text.len())];
         let line = self.line_of(before.len());
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let unfilled = if problem.is_unfilled() { self.other_unfilled_numbers(line) } else { Vec::new() };
+        let unfilled = if problem.is_unfilled_number() { self.other_unfilled_numbers(line) } else { Vec::new() };
         SpecError {
             unfilled,
             file: self.file.clone(),
@@ -282,14 +292,14 @@ pub(super) fn path_segments(path: &serde_path_to_error::Path) -> impl Iterator<I
 
 /// Collects where keys and elements stand.
 #[derive(Debug, Clone, Default)]
-struct KeyCollector {
+struct KeyPositions {
     path: Vec<String>,
     places: Vec<(Vec<String>, usize)>,
     /// The places whose value is NaN.
     unfilled: Vec<(Vec<String>, usize)>,
 }
 
-impl KeyCollector {
+impl KeyPositions {
     fn collect_table(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             self.collect_value(key.get_ref().to_string(), key.span().start, value);

@@ -71,7 +71,7 @@ impl ValueTable {
     ///
     /// # Errors
     /// [`SpecProblem::Shape`] if the row has other columns than the table, or a cell of the wrong type.
-    pub fn entry(&self, row: &[Value]) -> Result<ValueEntry, SpecProblem> {
+    pub fn parse_row(&self, row: &[Value]) -> Result<ValueEntry, SpecProblem> {
         if row.len() != self.columns.len() {
             let why = format!("the row has {} entries, but there are {} columns", row.len(), self.columns.len());
             return Err(SpecProblem::Shape(why));
@@ -102,8 +102,8 @@ impl ValueEntry {
             "precision" => self.precision = number(value)?,
             "tolerance" => self.tolerance = Some(number(value)?),
             "effect" => self.effect = Some(number(value)?),
-            "count" => self.count = Some(whole(value)?),
-            "runs" => self.runs = Some(whole(value)?),
+            "count" => self.count = Some(whole_number(value)?),
+            "runs" => self.runs = Some(whole_number(value)?),
             axis => {
                 self.cells.insert(axis.to_owned(), value.clone());
             }
@@ -120,7 +120,7 @@ fn number(value: &Value) -> Result<f64, &'static str> {
     value.as_float().or(value.as_integer().map(|whole| whole as f64)).ok_or("a number")
 }
 
-fn whole(value: &Value) -> Result<u32, &'static str> {
+fn whole_number(value: &Value) -> Result<u32, &'static str> {
     value.as_integer().and_then(|whole| u32::try_from(whole).ok()).ok_or("an integer")
 }
 
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn rows_complete_what_the_table_says() {
         let table = table(TABLE);
-        let [first, second] = [0, 1].map(|row| table.entry(&table.rows[row]).unwrap());
+        let [first, second] = [0, 1].map(|row| table.parse_row(&table.rows[row]).unwrap());
         assert_eq!((first.value, first.spread, first.precision), (Some(13.3), Some(3.2), 0.1));
         assert_eq!((second.value, second.spread, second.source.as_str()), (Some(7.0), None, "Table 1"));
         assert_eq!(second.cells["method"].as_str(), Some("b"));
@@ -178,7 +178,7 @@ mod tests {
             ("'value'", "'other'", "needs a `value`"),
         ] {
             let table = table(&TABLE.replace(from, to));
-            let problems = table.rows.iter().filter_map(|row| table.entry(row).err());
+            let problems = table.rows.iter().filter_map(|row| table.parse_row(row).err());
             let told: Vec<String> = problems.map(|problem| problem.to_string()).collect();
             assert!(told.iter().any(|text| text.contains(word)), "{word}: {told:?}");
         }

@@ -52,14 +52,14 @@ impl RowSummand for ClassSummand {
         ClassSums(vec![KernelSums::zero(self.kernel.inducing_count()); self.classes])
     }
 
-    fn add(&self, columns: &mut [Vec<f64>], sums: &mut ClassSums, scratch: &mut SumScratch) {
+    fn add_rows(&self, columns: &mut [Vec<f64>], sums: &mut ClassSums, scratch: &mut SumScratch) {
         for (rows, sums) in self.rows_by_class(columns).iter().zip(&mut sums.0) {
             // Rows of a class lie apart, and the kernel wants them side by side.
             let inputs: Vec<Vec<f64>> =
                 columns[..self.inputs].iter().map(|column| rows.iter().map(|row| column[*row]).collect()).collect();
             let inputs: Vec<&[f64]> = inputs.iter().map(Vec::as_slice).collect();
             // A label of 1 for every member: A is the sum of their covariances.
-            self.kernel.add(&inputs, &vec![1; rows.len()], sums, scratch);
+            self.kernel.add_rows_to_sums(&inputs, &vec![1; rows.len()], sums, scratch);
         }
     }
 }
@@ -182,7 +182,7 @@ impl RowSummand for CountSummand {
         BinCounts { rows: 0, outside: 0, bins: vec![0; self.bins.len()], clipped: 0 }
     }
 
-    fn add(&self, columns: &mut [Vec<f64>], counts: &mut BinCounts, point: &mut Vec<f64>) {
+    fn add_rows(&self, columns: &mut [Vec<f64>], counts: &mut BinCounts, point: &mut Vec<f64>) {
         let inputs = self.bins.dimensions();
         let (weights, tested) = (&columns[inputs], &columns[inputs + 1..]);
         for row in (0..weights.len()).filter(|row| passes_filters(&self.filters, tested, *row)) {

@@ -61,7 +61,7 @@ struct DigitSums {
 
 /// The digits of a target: `2^20 high + low`.
 #[derive(Debug, Clone, Copy)]
-struct HighLowTarget {
+struct TargetDigits {
     high: f64,
     low: f64,
 }
@@ -96,14 +96,20 @@ impl QuantizedKernel {
 
     /// Adds rows to the sums: d columns of inputs and the targets, at most `2^40` in size, all of one length. Costs about
     /// `3 n m (m + 1)` operations and n m exponentials.
-    pub fn add(&self, inputs: &[&[f64]], targets: &[i64], sums: &mut KernelSums, scratch: &mut SumScratch) {
+    pub fn add_rows_to_sums(
+        &self,
+        inputs: &[&[f64]],
+        targets: &[i64],
+        sums: &mut KernelSums,
+        scratch: &mut SumScratch,
+    ) {
         for first in (0..targets.len()).step_by(EXACT) {
             let end = targets.len().min(first + EXACT);
             scratch.clear(self.size.div_ceil(LANES));
             for start in (first..end).step_by(ROWS) {
                 let range = start..end.min(start + ROWS);
                 let inputs: Vec<&[f64]> = inputs.iter().map(|column| &column[range.clone()]).collect();
-                scratch.add(self, &inputs, &targets[range]);
+                scratch.add_rows(self, &inputs, &targets[range]);
             }
             scratch.add_to(sums);
         }
@@ -127,7 +133,7 @@ impl SumScratch {
     }
 
     /// Adds some rows, at most [`ROWS`].
-    fn add(&mut self, kernel: &QuantizedKernel, inputs: &[&[f64]], targets: &[i64]) {
+    fn add_rows(&mut self, kernel: &QuantizedKernel, inputs: &[&[f64]], targets: &[i64]) {
         let used = self.a.len() * targets.len();
         self.norms.clear();
         self.norms.resize(targets.len(), 0.0);
@@ -137,7 +143,7 @@ impl SumScratch {
             || fill_correlations(kernel, inputs, &mut self.whole[..used], &mut self.norms)
         ));
         self.clip_row_norms(kernel);
-        let digits: Vec<HighLowTarget> = targets.iter().map(|y| HighLowTarget::new(*y)).collect();
+        let digits: Vec<TargetDigits> = targets.iter().map(|y| TargetDigits::new(*y)).collect();
         let forms = CorrelationDigits {
             whole: &self.whole[..used],
             high: &mut self.high[..used],
@@ -187,7 +193,7 @@ impl SumScratch {
     }
 }
 
-impl HighLowTarget {
+impl TargetDigits {
     fn new(target: i64) -> Self {
         let high = target >> TARGET_DIGIT;
         Self { high: high as f64, low: (target - (high << TARGET_DIGIT)) as f64 }
@@ -214,7 +220,7 @@ fn fill_correlations(kernel: &QuantizedKernel, inputs: &[&[f64]], panels: &mut [
         for (i, (out, norm)) in panel.iter_mut().zip(norms.iter_mut()).enumerate() {
             let mut c = [0.0; LANES];
             for ((column, points), scale) in inputs.iter().zip(&kernel.points).zip(&kernel.scales) {
-                subtract_squares(column[i] * scale, &points[p].0, &mut c);
+                subtract_squared_distances(column[i] * scale, &points[p].0, &mut c);
             }
             for c in &mut c {
                 *c = (one * exponential(*c)).floor();
@@ -237,7 +243,7 @@ impl CorrelationDigits<'_> {
     /// Splits correlations into digits, and adds these times those of the targets to `a`. Every number and every sum is whole
     /// and below `2^53`, so that none is rounded.
     #[inline(always)]
-    fn split_and_accumulate(self, targets: &[HighLowTarget], a: &mut [DigitSums]) {
+    fn split_and_accumulate(self, targets: &[TargetDigits], a: &mut [DigitSums]) {
         let rows = targets.len();
         let (up, down) = (f64::from(DIGIT).exp2(), f64::from(-DIGIT).exp2());
         for (p, sums) in a.iter_mut().enumerate() {
@@ -269,7 +275,7 @@ fn squared_norm(c: &[f64; LANES]) -> f64 {
 }
 
 #[inline(always)]
-fn subtract_squares(x: f64, points: &[f64; LANES], out: &mut [f64; LANES]) {
+fn subtract_squared_distances(x: f64, points: &[f64; LANES], out: &mut [f64; LANES]) {
     for (sum, z) in out.iter_mut().zip(points) {
         let distance = x - z;
         *sum = distance.mul_add(-distance, *sum);
@@ -293,7 +299,7 @@ mod tests {
         let columns: Vec<&[f64]> = inputs.as_slice().chunks_exact(targets.len()).collect();
         let whole: Vec<i64> = targets.iter().map(|y| (y / UNIT) as i64).collect();
         let mut sums = KernelSums::zero(kernel.inducing_count());
-        kernel.add(&columns, &whole, &mut sums, &mut SumScratch::default());
+        kernel.add_rows_to_sums(&columns, &whole, &mut sums, &mut SumScratch::default());
         sums
     }
 
@@ -330,7 +336,7 @@ mod tests {
         let x: Vec<f64> = (0..n).map(|i| (i as f64 * 0.77).sin() * 2.0).collect();
         let y: Vec<i64> = (0..n as i64).map(|i| (i - 450) * 2_443_359_172 + i).collect();
         let mut found = KernelSums::zero(3);
-        kernel.add(&[&x], &y, &mut found, &mut SumScratch::default());
+        kernel.add_rows_to_sums(&[&x], &y, &mut found, &mut SumScratch::default());
         let (mut a, mut b) = (vec![0i128; 3], Vec::new());
         for (j, sum) in a.iter_mut().enumerate() {
             *sum = x.iter().zip(&y).map(|(x, y)| whole(&kernel, *x, z[j]) * i128::from(*y)).sum();
@@ -351,7 +357,7 @@ mod tests {
             let kernel = QuantizedKernel::new(5.0, &[0.6], &z, bound);
             for x in [-3.0, 0.0, 0.5, 0.8, 2.0, f64::INFINITY] {
                 let mut found = KernelSums::zero(9);
-                kernel.add(&[&[x]], &[1], &mut found, &mut SumScratch::default());
+                kernel.add_rows_to_sums(&[&[x]], &[1], &mut found, &mut SumScratch::default());
                 let trace: i128 = (0..9usize).map(|j| found.b[j * 9 - j * j.saturating_sub(1) / 2]).sum();
                 assert!((trace as f64) <= (bound * one).powi(2), "{bound} {x}");
             }

@@ -8,7 +8,7 @@ use super::summand::{is_possible_row_count, retain_passing_rows};
 use super::targets::IntegerTarget;
 use super::{MergeableSum, RowSummand, TargetQuantizer};
 use dpgp_data::Comparison;
-use dpgp_gp::sites::{Lattice, LatticeCellSums, LatticeRowSums, TARGET_BITS};
+use dpgp_gp::sites::{Lattice, LatticeCellSums, LatticeCountsAndSums, TARGET_BITS};
 
 /// How many rows lie in each cell of a box, and the sums of their targets, in whole numbers: the same in every order of the rows.
 /// Fourier moments of the rows follow from it for any frequencies.
@@ -31,12 +31,12 @@ pub struct LatticeSums {
 
 /// The rows of a cell, and the sum of their targets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct CellSum {
+pub(super) struct LatticeCellTotals {
     pub rows: u64,
     pub targets: i64,
 }
 
-impl CellSum {
+impl LatticeCellTotals {
     #[inline]
     fn add(&mut self, more: Self) {
         self.rows += more.rows;
@@ -53,21 +53,21 @@ impl CellSum {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LatticeCells {
     /// All of them, by their numbers.
-    All(Vec<CellSum>),
+    All(Vec<LatticeCellTotals>),
     /// Those that hold rows.
-    Full(BTreeMap<usize, CellSum>),
+    Full(BTreeMap<usize, LatticeCellTotals>),
 }
 
 impl LatticeCells {
     fn new(lattice: Lattice) -> Self {
-        match lattice.is_small() {
-            true => Self::All(vec![CellSum::default(); lattice.len()]),
+        match lattice.can_keep_all_cells() {
+            true => Self::All(vec![LatticeCellTotals::default(); lattice.len()]),
             false => Self::Full(BTreeMap::new()),
         }
     }
 
     /// The cells that hold rows, with their numbers, in rising order.
-    pub fn occupied_cells(&self) -> Vec<(usize, CellSum)> {
+    pub fn occupied_cells(&self) -> Vec<(usize, LatticeCellTotals)> {
         match self {
             Self::All(cells) => {
                 let numbered = cells.iter().copied().enumerate();
@@ -79,7 +79,7 @@ impl LatticeCells {
 
     /// Adds rows, the number of the cell and the target of each.
     pub fn add(&mut self, rows: impl Iterator<Item = (usize, i64)>) {
-        let rows = rows.map(|(place, targets)| (place, CellSum { rows: 1, targets }));
+        let rows = rows.map(|(place, targets)| (place, LatticeCellTotals { rows: 1, targets }));
         match self {
             Self::All(cells) => rows.for_each(|(place, row)| cells[place].add(row)),
             Self::Full(cells) => rows.for_each(|(place, row)| cells.entry(place).or_default().add(row)),
@@ -87,7 +87,7 @@ impl LatticeCells {
     }
 
     /// Puts rows into an empty cell; false if there is none of this number among so many.
-    pub fn insert_cell(&mut self, place: usize, cell: CellSum, count: usize) -> bool {
+    pub fn insert_cell(&mut self, place: usize, cell: LatticeCellTotals, count: usize) -> bool {
         let known = match self {
             Self::All(cells) => cells.get_mut(place),
             Self::Full(cells) => (place < count).then(|| cells.entry(place).or_default()),
@@ -121,10 +121,10 @@ impl LatticeSums {
     }
 
     /// The cells that hold rows.
-    pub fn to_counted_rows(&self) -> LatticeRowSums {
+    pub fn to_row_sums(&self) -> LatticeCountsAndSums {
         let cells = self.cells.occupied_cells().into_iter();
-        let cells = cells.map(|(place, CellSum { rows, targets })| LatticeCellSums { place, rows, targets });
-        LatticeRowSums { lattice: self.lattice, rows: self.rows, cells: cells.collect(), squares: self.squares }
+        let cells = cells.map(|(place, LatticeCellTotals { rows, targets })| LatticeCellSums { place, rows, targets });
+        LatticeCountsAndSums { lattice: self.lattice, rows: self.rows, cells: cells.collect(), squares: self.squares }
     }
 }
 
@@ -195,7 +195,8 @@ impl TryFrom<SerializedLatticeSums> for LatticeSums {
         let SerializedLatticeSums { rows, clipped, squares, side, inputs, cells, counts, targets } = record;
         let count = (0..inputs).try_fold(1usize, |count, _| count.checked_mul(side));
         let lattice = Lattice::new(side, inputs);
-        let count = count.filter(|count| inputs > 0 && side > 0 && (!lattice.is_small() || *count <= MOST_CELLS));
+        let count =
+            count.filter(|count| inputs > 0 && side > 0 && (!lattice.can_keep_all_cells() || *count <= MOST_CELLS));
         let Some(count) = count else { return Err("the box has an invalid number of cells") };
         if counts.len() != cells.len() || targets.len() != cells.len() {
             return Err("the numbers of cells, counts and targets differ");
@@ -203,7 +204,7 @@ impl TryFrom<SerializedLatticeSums> for LatticeSums {
         let squares = squares.parse().map_err(|_| "a sum is not a 128-bit integer")?;
         let mut sums = Self { rows, clipped, squares, ..Self::zero(lattice) };
         for ((place, rows), targets) in cells.into_iter().zip(counts).zip(targets) {
-            if !sums.cells.insert_cell(place, CellSum { rows, targets }, count) {
+            if !sums.cells.insert_cell(place, LatticeCellTotals { rows, targets }, count) {
                 return Err("a cell is outside the box, repeated or empty");
             }
         }
@@ -231,8 +232,8 @@ const LOST_BITS: i32 = TargetQuantizer::BITS - TARGET_BITS;
 
 impl LatticeSummand {
     /// Value of one unit of a whole target.
-    pub fn unit(&self) -> f64 {
-        self.targets.unit() * f64::from(LOST_BITS).exp2()
+    pub fn target_unit_value(&self) -> f64 {
+        self.targets.unit_value() * f64::from(LOST_BITS).exp2()
     }
 
     /// The cell of each row, from its inputs.
@@ -261,7 +262,7 @@ impl RowSummand for LatticeSummand {
         LatticeSums::zero(self.lattice)
     }
 
-    fn add(&self, columns: &mut [Vec<f64>], sums: &mut LatticeSums, places: &mut Vec<usize>) {
+    fn add_rows(&self, columns: &mut [Vec<f64>], sums: &mut LatticeSums, places: &mut Vec<usize>) {
         let inputs = self.domain.len();
         retain_passing_rows(&self.filters, columns, inputs + 1);
         self.compute_cell_indices(&columns[..inputs], places);

@@ -27,7 +27,7 @@ pub struct KernelSummand {
 impl KernelSummand {
     /// Value of one unit in its sums.
     pub fn units(&self) -> IntegerSumUnits {
-        self.kernel.units(self.targets.unit())
+        self.kernel.units(self.targets.unit_value())
     }
 }
 
@@ -43,13 +43,13 @@ impl RowSummand for KernelSummand {
         KernelSums::zero(self.kernel.inducing_count())
     }
 
-    fn add(&self, columns: &mut [Vec<f64>], sums: &mut KernelSums, scratch: &mut SumScratch) {
+    fn add_rows(&self, columns: &mut [Vec<f64>], sums: &mut KernelSums, scratch: &mut SumScratch) {
         // Filters come before the clip: rows that do not pass are neither summed nor counted as clipped.
         retain_passing_rows(&self.filters, columns, self.inputs + 1);
         let targets = self.targets.quantize_targets(&columns[self.inputs]);
         sums.clipped += targets.clipped;
         let inputs: Vec<&[f64]> = columns[..self.inputs].iter().map(Vec::as_slice).collect();
-        self.kernel.add(&inputs, &targets.numbers, sums, scratch);
+        self.kernel.add_rows_to_sums(&inputs, &targets.numbers, sums, scratch);
     }
 }
 
@@ -109,7 +109,7 @@ pub trait RowSummand: Sync {
     fn zero(&self) -> Self::Sum;
 
     /// Adds a block of rows to sums: one list for each column, in the order of the rows. The columns may be changed.
-    fn add(&self, columns: &mut [Vec<f64>], sums: &mut Self::Sum, scratch: &mut Self::Scratch);
+    fn add_rows(&self, columns: &mut [Vec<f64>], sums: &mut Self::Sum, scratch: &mut Self::Scratch);
 }
 
 /// More rows than any files hold: so many numbers of 64 bits that count rows never overflow.
@@ -215,7 +215,7 @@ impl<'a, T: RowSummand> SharedSumState<'a, T> {
             if !lock(&self.source).read_next_block(&mut columns) {
                 break;
             }
-            self.summand.add(&mut columns, &mut sums, &mut scratch);
+            self.summand.add_rows(&mut columns, &mut sums, &mut scratch);
         }
         lock(&self.total).add(&sums);
     }

@@ -124,7 +124,7 @@ const VERSION: u32 = 4;
 #[serde(deny_unknown_fields)]
 pub struct StoredPartialSums<S> {
     /// The version of its form.
-    #[serde(deserialize_with = "known_version")]
+    #[serde(deserialize_with = "read_supported_version")]
     pub version: u32,
     /// A note to readers: exact sums are as private as the rows.
     pub note: String,
@@ -200,25 +200,25 @@ impl<S: MergeableSum> StoredPartialSums<S> {
 
     /// Whether this program makes such blocks, of the files, and their sums fit others. What is known of the rows must be of the
     /// same files.
-    pub fn is_consistent_with(&self, other: &S) -> bool {
+    pub fn is_valid_and_compatible_with(&self, other: &S) -> bool {
         let rows = || self.files.iter().map(|file| file.rows);
         if !self.identity.as_ref().is_none_or(|identity| identity.fits_row_counts(rows())) {
             return false;
         }
         let blocks = &self.part.blocks;
-        let of_files = blocks.start <= blocks.end && self.block_count().is_some_and(|all| blocks.end <= all);
+        let of_files = blocks.start <= blocks.end && self.total_block_count().is_some_and(|all| blocks.end <= all);
         self.block == BLOCK && of_files && self.part.sums.is_compatible_with(other)
     }
 
     /// The blocks that all rows make; none for more rows than there can be.
-    pub fn block_count(&self) -> Option<u64> {
+    pub fn total_block_count(&self) -> Option<u64> {
         let rows = self.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.rows));
         rows.map(|rows| rows.div_ceil(BLOCK as u64))
     }
 }
 
 /// Reads the version, which comes before all that depends on it.
-fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+fn read_supported_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     match u32::deserialize(deserializer)? {
         VERSION => Ok(VERSION),
         other => Err(D::Error::custom(format!("unsupported version {other}; this program reads version {VERSION}"))),
@@ -242,7 +242,10 @@ mod tests {
         let read: StoredPartialSums<KernelSums> =
             serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(read, record);
-        assert!(read.is_consistent_with(&KernelSums::zero(3)) && !read.is_consistent_with(&KernelSums::zero(2)));
+        assert!(
+            read.is_valid_and_compatible_with(&KernelSums::zero(3))
+                && !read.is_valid_and_compatible_with(&KernelSums::zero(2))
+        );
         assert!(read.has_valid_checksum());
         let checked = record.with_checksum().unwrap();
         let text = serde_json::to_string_pretty(&checked).unwrap();
@@ -256,7 +259,7 @@ mod tests {
     fn is_sound_part(blocks: Range<u64>, sums: KernelSums) -> bool {
         let files = vec![RowFileSummary { name: "f".to_owned(), bytes: 1, rows: 7 }];
         StoredPartialSums::new("x".to_owned(), files, PartialSums { blocks, sums })
-            .is_consistent_with(&KernelSums::zero(1))
+            .is_valid_and_compatible_with(&KernelSums::zero(1))
     }
 
     #[test]

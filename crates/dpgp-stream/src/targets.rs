@@ -41,7 +41,7 @@ impl TargetQuantizer {
     pub const BITS: i32 = 40;
 
     /// Value of one unit, in units of the model: a power of two, the least one if the bound is as small.
-    pub fn unit(&self) -> f64 {
+    pub fn unit_value(&self) -> f64 {
         (self.bound.log2().ceil() - f64::from(Self::BITS)).exp2().max(f64::from_bits(1))
     }
 
@@ -55,7 +55,7 @@ impl TargetQuantizer {
 
     /// How one target after the other is rounded.
     pub(super) fn rounding(self) -> TargetRounding {
-        let unit = self.unit();
+        let unit = self.unit_value();
         let inverse = Some(1.0 / unit).filter(|inverse| inverse.is_normal() && unit.is_normal());
         TargetRounding { targets: self, unit, inverse }
     }
@@ -109,7 +109,7 @@ mod tests {
         let targets = TargetQuantizer { low: 0.0, high: 40.0, centre: 20.0, scale: 10.0, bound: 1.5 };
         let whole = targets.quantize_targets(&[20.0, 30.0, 36.0, 50.0, -1.0, 5.0]);
         assert_eq!(whole.clipped, 3);
-        let one = (1.0 / targets.unit()) as i64;
+        let one = (1.0 / targets.unit_value()) as i64;
         assert_eq!(whole.numbers, [0, one, one * 3 / 2, one * 3 / 2, -one * 3 / 2, -one * 3 / 2]);
     }
 
@@ -129,8 +129,8 @@ mod tests {
         for bound in [1.0, 1.5, 0.1, 3e-5, 1e9, 1.0 + f64::EPSILON] {
             let targets = TargetQuantizer { low: -1e300, high: 1e300, centre: 0.0, scale: 1.0, bound };
             let whole = targets.quantize_targets(&[bound, -bound, 1e300, bound.next_down(), 0.3 * bound]);
-            assert!(whole.numbers.iter().all(|y| y.abs() <= 1 << 40 && y.abs() as f64 * targets.unit() <= bound));
-            assert!((whole.numbers[4] as f64 * targets.unit() - 0.3 * bound).abs() <= targets.unit());
+            assert!(whole.numbers.iter().all(|y| y.abs() <= 1 << 40 && y.abs() as f64 * targets.unit_value() <= bound));
+            assert!((whole.numbers[4] as f64 * targets.unit_value() - 0.3 * bound).abs() <= targets.unit_value());
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::TaskError;
 use crate::model::noise_variance;
 use crate::noise::NoiseDesigns;
 use crate::summary::normal_vector;
-use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, PredictionMap};
+use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, PredictionMap, TargetCombinationDesign};
 use dpgp_mechanisms::CellSections;
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{CheckResult, ModelSetting, SpecProblem};
@@ -44,7 +44,7 @@ impl ModelAveragedReleases {
         let private = scales.iter().filter(|scale| **scale > 0.0);
         let releases = private.map(|&scale| {
             let weights = noises.noise_at_scale(scale)?.whitened_columns(rows.map);
-            let posterior = averaged_posterior(model, rows, &weights, scale)?;
+            let posterior = model_averaged_posterior(model, rows, &weights, scale)?;
             Ok(ModelAveragedRelease { scale, weights, posterior })
         });
         releases.collect::<Result<_, TaskError>>().map(|releases| Some(Self(releases)))
@@ -71,14 +71,14 @@ impl ModelAveragedReleases {
 ///
 /// # Errors
 /// [`TaskError::Missing`] without a stationary kernel or noise, which the checks of a spec rule out.
-pub(super) fn averaged_posterior(
+pub(super) fn model_averaged_posterior(
     model: &ModelSetting,
     rows: &FoldInputs<'_>,
     weights: &DMatrix<f64>,
     scale: f64,
 ) -> Result<ModelAveragedPosterior, TaskError> {
     let FoldInputs { training, test, map } = *rows;
-    let combinations = NoisyLinearCombinations { training, map, weights, noise_sd: scale };
+    let combinations = TargetCombinationDesign { training, map, weights, noise_sd: scale };
     ModelAveragedPosterior::new(&model.kernel, noise_variance(model)?, &combinations, test)
         .ok_or(TaskError::Missing { needed: "a stationary kernel" })
 }

@@ -59,7 +59,7 @@ impl BinStatistics {
     }
 
     /// Returns the statistics with one draw of noise.
-    pub fn add_noise(&self, law: BinNoiseDistribution, sds: &[f64], stream: &mut Pcg64) -> DVector<f64> {
+    pub fn draw_noisy_values(&self, law: BinNoiseDistribution, sds: &[f64], stream: &mut Pcg64) -> DVector<f64> {
         let noisy = self.values.iter().zip(sds).map(|(value, sd)| {
             let unit: f64 = match law {
                 BinNoiseDistribution::Gaussian => StandardNormal.sample(stream),
@@ -85,7 +85,8 @@ impl BinStatistics {
         largest.truncate(most);
         largest.sort_unstable();
         let few = self.centred_observations(&largest, sds, noisy, centre);
-        let logs = maximise_marginal_likelihood(&few.family, &few.targets, &hyperparameter_starts(&self.bins))?.logs;
+        let logs =
+            maximise_marginal_likelihood(&few.family, &few.targets, &log_hyperparameter_starts(&self.bins))?.logs;
         let all: Vec<usize> = (0..self.counts.len()).collect();
         let all = self.centred_observations(&all, sds, noisy, centre);
         Ok(all.family.predict(&logs, &all.targets, test)?.map(|mean| mean + centre))
@@ -179,11 +180,11 @@ fn find_bin(bins: &Bins, inputs: &DMatrix<f64>, row: usize) -> Option<usize> {
 }
 
 /// Normalised targets have a variance of about 1; lengthscales of one and of four widths of a bin.
-fn hyperparameter_starts(bins: &Bins) -> Vec<Vec<f64>> {
-    [1.0, 4.0].map(|widths| hyperparameter_start(bins, widths)).to_vec()
+fn log_hyperparameter_starts(bins: &Bins) -> Vec<Vec<f64>> {
+    [1.0, 4.0].map(|widths| log_hyperparameter_start(bins, widths)).to_vec()
 }
 
-fn hyperparameter_start(bins: &Bins, widths: f64) -> Vec<f64> {
+fn log_hyperparameter_start(bins: &Bins, widths: f64) -> Vec<f64> {
     let spans = (0..bins.dimensions()).map(|d| (widths * bins.interval(0, d).width()).ln());
     [0.5f64.ln(), 0.5f64.ln()].into_iter().chain(spans).collect()
 }
@@ -226,7 +227,7 @@ impl DenoisedBins {
             return Ok(None);
         }
         let model = job.model()?;
-        let kernel = model.kernel.covariance(&rows.inputs);
+        let kernel = model.kernel.build_kernel(&rows.inputs);
         let process =
             TrainingProcess::new(model, kernel.as_ref(), &rows.inputs, job.inducing_placement(&rows.stream_name()));
         let mut noises = Vec::with_capacity(job.cells.len());
@@ -257,7 +258,12 @@ impl DenoisedBins {
     ///
     /// # Errors
     /// [`TaskError::Missing`] if nothing was designed for this noise.
-    pub fn mean(&self, noise: f64, binned: &BinStatistics, noisy: &DVector<f64>) -> Result<DVector<f64>, TaskError> {
+    pub fn test_prediction_mean(
+        &self,
+        noise: f64,
+        binned: &BinStatistics,
+        noisy: &DVector<f64>,
+    ) -> Result<DVector<f64>, TaskError> {
         let sums = DVector::from_fn(noisy.len(), |bin, _| noisy[bin] * binned.counts[bin] as f64);
         Ok(&self.posterior_at_noise(noise)?.map * sums)
     }
@@ -266,7 +272,7 @@ impl DenoisedBins {
     ///
     /// # Errors
     /// As [`DenoisedBins::mean`].
-    pub fn variances(&self, noise: f64) -> Result<&[f64], TaskError> {
+    pub fn test_prediction_variances(&self, noise: f64) -> Result<&[f64], TaskError> {
         Ok(&self.posterior_at_noise(noise)?.variances)
     }
 
@@ -382,7 +388,7 @@ mod tests {
             let common = &w * cross.transpose();
             let weights = Cholesky::new("S", &seen).unwrap().solve(&common);
             let noisy = DVector::from_fn(sds.len(), |bin, _| (1.7 * bin as f64).cos());
-            let (mean, variances) = (denoised.mean(noise, &binned, &noisy).unwrap(), denoised.variances(noise).unwrap());
+            let (mean, variances) = (denoised.test_prediction_mean(noise, &binned, &noisy).unwrap(), denoised.test_prediction_variances(noise).unwrap());
             prop_assert!((&mean - weights.tr_mul(&noisy)).amax() < 1e-9);
             for (i, place) in binned.find_bins(&rows.test).into_iter().enumerate() {
                 let expected = 1.7 - weights.column(i).dot(&common.column(i));
@@ -402,12 +408,12 @@ mod tests {
         assert_eq!(binned.counts.iter().filter(|count| **count == 2).count(), 2);
         let noisy = DVector::from_column_slice(&binned.values);
         let much = denoised(&rows, &binned, 1.2, 1e8);
-        assert!(much.mean(1e8, &binned, &noisy).unwrap().amax() < 1e-12);
-        assert!(much.variances(1e8).unwrap().iter().all(|v| (v - 1.7).abs() < 1e-12));
+        assert!(much.test_prediction_mean(1e8, &binned, &noisy).unwrap().amax() < 1e-12);
+        assert!(much.test_prediction_variances(1e8).unwrap().iter().all(|v| (v - 1.7).abs() < 1e-12));
         let none = denoised(&rows, &binned, 1.2, 0.0);
         let exact = dpgp_gp::exact_prediction_map(&kernel(1.2), NOISE, &rows.inputs, &rows.test).unwrap();
-        let mean = none.mean(0.0, &binned, &noisy).unwrap();
+        let mean = none.test_prediction_mean(0.0, &binned, &noisy).unwrap();
         assert!((mean - exact.predict(&rows.targets)).amax() < 1e-10);
-        assert!(none.variances(1.0).is_err(), "no such noise");
+        assert!(none.test_prediction_variances(1.0).is_err(), "no such noise");
     }
 }

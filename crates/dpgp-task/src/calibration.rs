@@ -24,7 +24,7 @@ use dpgp_mechanisms::{
     CellSections, MomentsModel, MomentsSetting, PrivacySetting, SimulatedMoments, SummedValueKind, check_moments,
 };
 use dpgp_number::{Count, Probability};
-use dpgp_spec::setting::rules::{check_grid, check_range, check_test_rows, fail};
+use dpgp_spec::setting::rules::{check_grid, check_leaves_test_rows, check_range, fail};
 use dpgp_spec::setting::{CheckResult, NoiseAwareInverseSetting, RangeSetting, SpecProblem};
 use dpgp_stream::LatticeSums;
 
@@ -45,8 +45,8 @@ impl MeasurableTask for CalibrationTask {
             let block = MomentsCalibrationSharedState::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
-        let (variance, lengthscale) = job.eq_parameters()?;
-        let rule = self.posterior()?;
+        let (variance, lengthscale) = job.eq_kernel_parameters()?;
+        let rule = self.posterior_rule()?;
         if *rule == PosteriorRule::Sites {
             let block = SiteCalibrationSharedState::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
@@ -247,7 +247,7 @@ impl CalibrationTask {
     ///
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
-    pub(super) fn posterior(&self) -> Result<&PosteriorRule, TaskError> {
+    pub(super) fn posterior_rule(&self) -> Result<&PosteriorRule, TaskError> {
         self.posterior.as_ref().ok_or(TaskError::Missing { needed: "task.calibration.posterior" })
     }
 
@@ -290,7 +290,7 @@ impl TaskRequirements for CalibrationTask {
     }
 
     fn check_row_count(&self, rows: usize) -> CheckResult {
-        check_test_rows("task.calibration.train", self.train.get(), rows)
+        check_leaves_test_rows("task.calibration.train", self.train.get(), rows)
     }
 }
 

@@ -20,11 +20,11 @@ use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance,
 use dpgp_linalg::{cholesky_of_gram_matrix, largest_or_nan};
 use dpgp_mechanisms::{CellSections, LinearRelease, PrivacySetting, PrivateNewtonStep, cloaking_setting};
 use dpgp_number::Count;
-use dpgp_spec::setting::rules::{check_points, check_test_rows, fail};
+use dpgp_spec::setting::rules::{check_leaves_test_rows, check_points, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem, ThresholdSetting};
 
 /// A training set as features, with its labels; test inputs likewise.
-pub(crate) struct Classifier {
+pub(crate) struct ClassificationProblem {
     pub features: KernelFeatures,
     /// The public upper triangular R of `Phi = Q R`.
     root: DMatrix<f64>,
@@ -38,7 +38,7 @@ pub(crate) struct Classifier {
     options: CloakingOptions,
 }
 
-impl Classifier {
+impl ClassificationProblem {
     /// The first `train` rows of the sample train, the others and then the points `at` are test inputs.
     pub fn new(
         job: &ReplicateJob<'_>,
@@ -56,7 +56,7 @@ impl Classifier {
             Some(point) => at[point][j],
             None => sample.inputs[(train + i, j)],
         });
-        let kernel = model.kernel.covariance(&inputs);
+        let kernel = model.kernel.build_kernel(&inputs);
         let process = TrainingProcess::new(model, kernel.as_ref(), &inputs, job.inducing_placement("classification"));
         let features = process.features(&test)?;
         Ok(Self {
@@ -105,9 +105,9 @@ const SHOWN: usize = 2;
 /// dimension, `training` in two, and the predictions as `classes` (without privacy) or `samples` (with it).
 impl MeasurableTask for ClassificationTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
-        let classifier = Classifier::new(job, self.train.get(), &self.positive, &self.at)?;
+        let classifier = ClassificationProblem::new(job, self.train.get(), &self.positive, &self.at)?;
         let zero = DVector::zeros(classifier.labels.len());
-        let first = if job.is_private() { Some(classifier.private_newton_step(&zero)?) } else { None };
+        let first = if job.any_cell_has_noise() { Some(classifier.private_newton_step(&zero)?) } else { None };
         let shown = job.sample.inputs.ncols() <= SHOWN;
         let block = ClassificationSharedState { task: self, job, classifier: &classifier, first, shown };
         job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
@@ -117,7 +117,7 @@ impl MeasurableTask for ClassificationTask {
 struct ClassificationSharedState<'a> {
     task: &'a ClassificationTask,
     job: &'a ReplicateJob<'a>,
-    classifier: &'a Classifier,
+    classifier: &'a ClassificationProblem,
     /// The first private step, which all draws share.
     first: Option<PrivateNewtonStep>,
     shown: bool,
@@ -221,7 +221,7 @@ impl ClassificationSharedState<'_> {
 
     /// In one dimension how many rows of each class each input has, otherwise the rows themselves.
     fn training_frame(&self) -> FigureTable {
-        let Classifier { inputs, labels, .. } = self.classifier;
+        let ClassificationProblem { inputs, labels, .. } = self.classifier;
         if inputs.ncols() > 1 {
             return FigureTable::new("training").with_points(inputs).with_column("y", labels.iter().copied());
         }
@@ -237,7 +237,7 @@ impl ClassificationSharedState<'_> {
 
     /// How many training rows with a label each input has.
     fn count_labelled_rows(&self, inputs: &[f64], label: f64) -> Vec<f64> {
-        let Classifier { inputs: rows, labels, .. } = self.classifier;
+        let ClassificationProblem { inputs: rows, labels, .. } = self.classifier;
         let mut counts = vec![0.0; inputs.len()];
         for (count, input) in counts.iter_mut().zip(inputs) {
             let own = rows.iter().zip(labels.iter()).filter(|(x, y)| *x == input && **y == label);
@@ -313,7 +313,7 @@ impl TaskRequirements for ClassificationTask {
     fn check_row_count(&self, rows: usize) -> CheckResult {
         // Points of their own can be predicted without a test row.
         let points = usize::from(!self.at.is_empty());
-        check_test_rows("task.classification.train", self.train.get(), rows + points)
+        check_leaves_test_rows("task.classification.train", self.train.get(), rows + points)
     }
 
     fn fit_size(&self, rows: usize) -> Option<FitSize> {

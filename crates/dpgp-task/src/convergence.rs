@@ -4,7 +4,7 @@ use nalgebra::DVector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::classification::{Classifier, PrivateStepSequence};
+use crate::classification::{ClassificationProblem, PrivateStepSequence};
 use crate::measurement::{Metric, metric_names};
 use crate::{
     AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee, ReplicateJob,
@@ -13,7 +13,7 @@ use crate::{
 use dpgp_gp::newton_path;
 use dpgp_mechanisms::{CellSections, PrivacySetting};
 use dpgp_number::Count;
-use dpgp_spec::setting::rules::check_test_rows;
+use dpgp_spec::setting::rules::check_leaves_test_rows;
 use dpgp_spec::setting::{CheckResult, ThresholdSetting};
 
 /// Newton steps after which the mode is found to rounding.
@@ -39,7 +39,7 @@ pub(super) const METRICS: [Metric<ConvergenceScores>; 2] = [
 /// from the mode after each step.
 impl MeasurableTask for ConvergenceTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
-        let classifier = Classifier::new(job, self.train.get(), &self.positive, &[])?;
+        let classifier = ClassificationProblem::new(job, self.train.get(), &self.positive, &[])?;
         let mode = newton_path(&classifier.features.training, &classifier.labels, TO_THE_MODE)?;
         let mode = classifier
             .training_latent_values(mode.last().unwrap_or(&DVector::zeros(classifier.features.training.ncols())));
@@ -52,13 +52,13 @@ impl ConvergenceTask {
         &self,
         job: &ReplicateJob<'_>,
         cell: &PrivacySetting,
-        classifier: &Classifier,
+        classifier: &ClassificationProblem,
         mode: &DVector<f64>,
     ) -> Result<CellMeasurements, TaskError> {
         let target = OneTargetGuarantee::from_privacy(cell)?;
         if !target.is_private() {
             let path = newton_path(&classifier.features.training, &classifier.labels, self.steps.get())?;
-            return Ok(measure_path(classifier, mode, &path, AuditableCertificate::without_claim()));
+            return Ok(measure_newton_path(classifier, mode, &path, AuditableCertificate::without_claim()));
         }
         // Each step spends the whole budget, and the claim is that of all of them.
         let mut steps = PrivateStepSequence::new(job, target, self.steps.get());
@@ -72,12 +72,12 @@ impl ConvergenceTask {
             steps.record_step(place, &step);
             path.push(steps.draw_noisy_weights(&step));
         }
-        Ok(measure_path(classifier, mode, &path, steps.certify_sequence()?))
+        Ok(measure_newton_path(classifier, mode, &path, steps.certify_sequence()?))
     }
 }
 
-fn measure_path(
-    classifier: &Classifier,
+fn measure_newton_path(
+    classifier: &ClassificationProblem,
     mode: &DVector<f64>,
     path: &[DVector<f64>],
     certified: AuditableCertificate,
@@ -117,7 +117,7 @@ impl TaskRequirements for ConvergenceTask {
     }
 
     fn check_row_count(&self, rows: usize) -> CheckResult {
-        check_test_rows("task.convergence.train", self.train.get(), rows)
+        check_leaves_test_rows("task.convergence.train", self.train.get(), rows)
     }
 
     fn fit_size(&self, rows: usize) -> Option<FitSize> {

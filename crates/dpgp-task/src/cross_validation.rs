@@ -11,7 +11,7 @@ use dpgp_spec::setting::SplitSetting;
 
 /// The test rows of each fold; together they hold every row once. Contiguous folds differ in size by at
 /// most one, the larger ones first.
-pub(super) fn folds(rows: usize, split: SplitSetting, streams: &RandomStreams) -> Vec<Vec<usize>> {
+pub(super) fn split_into_test_folds(rows: usize, split: SplitSetting, streams: &RandomStreams) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..rows).collect();
     match split {
         SplitSetting::Interleaved(count) => (0..count).map(|fold| (fold..rows).step_by(count).collect()).collect(),
@@ -58,7 +58,7 @@ pub(super) struct FoldRows {
 impl FoldRows {
     /// The mean squared error of the constant that a method without privacy would predict, the mean of the training targets, on the scale
     /// of the model.
-    pub fn constant_prediction_error(&self) -> f64 {
+    pub fn constant_prediction_mse(&self) -> f64 {
         let mean = mean(&self.targets);
         let squares: f64 = self.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
         let largest = self.targets.iter().chain(&self.truth).fold(0.0, |most: f64, y| most.max(y.abs()));
@@ -73,7 +73,7 @@ impl FoldRows {
         score: ScoredTargetsSetting,
         streams: &RandomStreams,
     ) -> impl Iterator<Item = Self> + use<'a> {
-        folds(sample.row_count(), split, streams).into_iter().enumerate().map(move |(number, test)| {
+        split_into_test_folds(sample.row_count(), split, streams).into_iter().enumerate().map(move |(number, test)| {
             let training = rows_outside_fold(sample.row_count(), &test);
             Self {
                 number,
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn every_row_is_tested_once() {
         for split in [SplitSetting::Shuffled(4), SplitSetting::Contiguous(4), SplitSetting::Interleaved(4)] {
-            let mut rows: Vec<usize> = folds(11, split, &streams()).concat();
+            let mut rows: Vec<usize> = split_into_test_folds(11, split, &streams()).concat();
             rows.sort_unstable();
             assert_eq!(rows, (0..11).collect::<Vec<_>>(), "{split:?}");
         }
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn folds_are_cut_as_said() {
-        assert_eq!(folds(5, SplitSetting::Contiguous(2), &streams()), [vec![0, 1, 2], vec![3, 4]]);
-        assert_eq!(folds(4, SplitSetting::Interleaved(2), &streams()), [vec![0, 2], vec![1, 3]]);
+        assert_eq!(split_into_test_folds(5, SplitSetting::Contiguous(2), &streams()), [vec![0, 1, 2], vec![3, 4]]);
+        assert_eq!(split_into_test_folds(4, SplitSetting::Interleaved(2), &streams()), [vec![0, 2], vec![1, 3]]);
         assert_eq!(rows_outside_fold(5, &[1, 4]), [0, 2, 3]);
     }
 }

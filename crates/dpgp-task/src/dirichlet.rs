@@ -27,7 +27,7 @@ use dpgp_mechanisms::{
 };
 use dpgp_noise::RoundedNoise;
 use dpgp_number::{Count, Positive};
-use dpgp_spec::setting::rules::{check_test_rows, fail};
+use dpgp_spec::setting::rules::{check_leaves_test_rows, fail};
 use dpgp_spec::setting::{CheckResult, DataSetting, NoiseAwareInverseSetting, RangeSetting, SpecProblem};
 use dpgp_stream::{ClassSummand, ClassSums, QuantizedKernel, class_of};
 
@@ -63,7 +63,7 @@ impl DirichletModel {
         let mechanism = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let model = setting.model.as_deref()?;
         let (variance, lengthscales) = model.variance_and_lengthscales(setting.data.dimensions())?;
-        let (kernel, bounds) = match model.eq_parameters() {
+        let (kernel, bounds) = match model.eq_kernel_parameters() {
             Some((_, lengthscale)) => {
                 let (mechanism, inducing) = (mechanism.clone(), task.inducing.clone());
                 (
@@ -86,7 +86,7 @@ impl DirichletModel {
             variance,
             lengthscales,
             bounds,
-            unit: setting.data.unit(),
+            unit: setting.data.privacy_unit(),
         })
     }
 
@@ -127,7 +127,7 @@ impl DirichletModel {
                 self.sums_bounds().least / self.variance,
             ),
             classes: self.task.classes.get(),
-            filters: data.row_comparisons(),
+            filters: data.row_filter_comparisons(),
             inputs: data.dimensions(),
         })
     }
@@ -296,7 +296,7 @@ impl TaskRequirements for DirichletTask {
     }
 
     fn check_row_count(&self, rows: usize) -> CheckResult {
-        check_test_rows("task.dirichlet.train", self.train.get(), rows)
+        check_leaves_test_rows("task.dirichlet.train", self.train.get(), rows)
     }
 }
 
@@ -327,7 +327,7 @@ impl MeasurableTask for DirichletTask {
         let (labels, truth) = classes.split_at(self.train.get());
         let block = DirichletSharedState {
             job,
-            statistics: compute_released_sums(self, &model, &inducing, &training, labels),
+            statistics: compute_sums_before_noise(self, &model, &inducing, &training, labels),
             located: inducing.conditional_features(&test),
             inducing: &inducing,
             model: &model,
@@ -342,7 +342,7 @@ fn class_from_target(task: &DirichletTask, target: f64) -> Result<usize, TaskErr
 }
 
 /// The sums that are released: over the rows of each class, or weighted over all rows for each class.
-fn compute_released_sums(
+fn compute_sums_before_noise(
     task: &DirichletTask,
     model: &DirichletModel,
     inducing: &InducingInputs<'_>,
@@ -464,7 +464,7 @@ mechanism.sums = { features = "trivial", sensitivity = "exact" }
         let sample = Sample::new(&inputs, targets.collect());
         let classes: Vec<usize> = sample.targets.iter().map(|y| class_from_target(task, *y).unwrap()).collect();
         let before =
-            compute_released_sums(task, &model, &model.factorise_inducing().unwrap(), &sample.inputs, &classes);
+            compute_sums_before_noise(task, &model, &model.factorise_inducing().unwrap(), &sample.inputs, &classes);
         let summand = model.summand(&setting.data).unwrap();
         let mut rows = InMemoryRows::new(vec![&inputs[0], &inputs[1], &sample.targets]);
         let total = sum_rows_serially(&mut rows, &summand).unwrap().sums;

@@ -28,7 +28,7 @@ use dpgp_mechanisms::{
     SummedValueKind, SumsNoise, check_moments, check_waves_only, coinpress_mean, split_coinpress_budget,
 };
 use dpgp_number::{Budget, Count, Positive, Share};
-use dpgp_spec::setting::rules::{check_range, check_test_rows, fail};
+use dpgp_spec::setting::rules::{check_leaves_test_rows, check_range, fail};
 use dpgp_spec::setting::{CheckResult, NoiseAwareInverseSetting, RangeSetting, SpecProblem};
 use dpgp_stream::LatticeSums;
 
@@ -41,7 +41,7 @@ impl MeasurableTask for HyperparametersTask {
             let block = ModelEvidenceSharedState::new(self, job)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
-        let (variance, lengthscale) = job.eq_parameters()?;
+        let (variance, lengthscale) = job.eq_kernel_parameters()?;
         let kernels: Vec<ExponentiatedQuadratic> =
             self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, l.get())).collect();
         let (points, (training, validation)) =
@@ -337,7 +337,7 @@ pub(super) struct ModelEvidenceSharedState<'a> {
 impl<'a> ModelEvidenceSharedState<'a> {
     pub fn new(task: &'a HyperparametersTask, job: &'a ReplicateJob<'a>) -> Result<Self, TaskError> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
-        let (_, lengthscale) = job.eq_parameters()?;
+        let (_, lengthscale) = job.eq_kernel_parameters()?;
         let truth = TrueHyperparameters { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
         Ok(Self { task, job, sums: model.sum_columns(job.sample.columns())?, model, truth })
     }
@@ -363,7 +363,7 @@ impl<'a> ModelEvidenceSharedState<'a> {
 
     /// All pairs as likely as each other, with the variance of the model.
     fn candidate_grid(&self) -> Result<HyperparameterGrid, TaskError> {
-        let (variance, _) = self.job.eq_parameters()?;
+        let (variance, _) = self.job.eq_kernel_parameters()?;
         let model = self.job.model()?;
         let moments: &MomentsSetting = self.model.mechanism();
         let KernelSetting::Eq(eq) = &model.kernel else {
@@ -464,7 +464,7 @@ impl HyperparametersMethod {
     }
 
     /// The metrics on what a choice spends.
-    fn metrics(&self) -> &'static [&'static str] {
+    fn budget_metrics(&self) -> &'static [&'static str] {
         match self {
             Self::PrivateSelection { .. } => &["root", "draw-delta", "most-draws"],
             Self::Composition { .. } | Self::Evidence {} => &[],
@@ -514,11 +514,11 @@ impl TaskRequirements for HyperparametersTask {
         let chosen = [("lengthscale", &self.lengthscales), ("noise-sd", &self.noise_sds)];
         let chosen =
             chosen.into_iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}/{value}")));
-        let plain = std::iter::once(&"both").chain(self.method.metrics());
+        let plain = std::iter::once(&"both").chain(self.method.budget_metrics());
         chosen.chain(plain.map(|name| (*name).to_owned())).collect()
     }
 
     fn check_row_count(&self, rows: usize) -> CheckResult {
-        check_test_rows("task.hyperparameters.train", self.train.get(), rows)
+        check_leaves_test_rows("task.hyperparameters.train", self.train.get(), rows)
     }
 }

@@ -47,7 +47,7 @@ pub struct ReplicateJob<'a> {
 
 impl<'a> ReplicateJob<'a> {
     /// Whether a cell has noise.
-    pub(super) fn is_private(&self) -> bool {
+    pub(super) fn any_cell_has_noise(&self) -> bool {
         self.cells.iter().any(|cell| cell.epsilon.get().is_finite())
     }
 
@@ -68,8 +68,8 @@ impl<'a> ReplicateJob<'a> {
     ///
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
-    pub(super) fn eq_parameters(&self) -> Result<(f64, f64), TaskError> {
-        self.model()?.eq_parameters().ok_or(TaskError::Missing { needed: "the `eq` kernel" })
+    pub(super) fn eq_kernel_parameters(&self) -> Result<(f64, f64), TaskError> {
+        self.model()?.eq_kernel_parameters().ok_or(TaskError::Missing { needed: "the `eq` kernel" })
     }
 
     /// The noise on sums, for a task that knows no other.

@@ -36,7 +36,7 @@ mod surface;
 mod tutorial;
 
 pub use audited::{
-    AuditedMechanism, AuditedPrivateSelection, JointSumsRelease, RecordSumWeights, ShapedNoiseRelease, SumsRelease,
+    AuditedMechanism, AuditedPrivateSelection, JointSumsRelease, NoiseCovarianceRelease, RecordSumWeights, SumsRelease,
 };
 pub use dirichlet::DirichletModel;
 pub use error::TaskError;

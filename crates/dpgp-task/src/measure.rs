@@ -8,7 +8,7 @@ use rand::seq::{SliceRandom, index};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::cross_validation::folds;
+use super::cross_validation::split_into_test_folds;
 use super::{CellMeasurements, CellSetting, RandomStreams, ReplicateJob, Sample, TaskError, TaskSetting};
 use dpgp_data::synthetic;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
@@ -51,7 +51,7 @@ pub fn split_into_folds(
     };
     let sample = draw_sample(&setting.data, sample, streams)?.into_owned();
     let mut held_out = vec![None; sample.row_count()];
-    for (number, fold) in folds(sample.row_count(), split, streams).into_iter().enumerate() {
+    for (number, fold) in split_into_test_folds(sample.row_count(), split, streams).into_iter().enumerate() {
         fold.into_iter().for_each(|row| held_out[row] = Some(number));
     }
     Ok(Some(FoldedSample { sample, folds: held_out }))

@@ -128,7 +128,7 @@ impl ReplicateJob<'_> {
             return Ok(AuditableCertificate::without_claim());
         }
         let audited = if self.audited { sampled() } else { Vec::new() };
-        if self.audited && (audited.is_empty() || audited.iter().any(AuditedMechanism::is_empty)) {
+        if self.audited && (audited.is_empty() || audited.iter().any(AuditedMechanism::lacks_some_release)) {
             return Err(TaskError::NothingToAudit);
         }
         Ok(AuditableCertificate { certificate, audited })

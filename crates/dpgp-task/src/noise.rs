@@ -284,7 +284,7 @@ impl OneTargetGuarantee {
     /// # Errors
     /// As [`OneTargetGuarantee::from_privacy`].
     pub fn from_privacy_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
-        Ok(Self { rows: data.unit().max_records(), ..Self::from_privacy(cell)? })
+        Ok(Self { rows: data.privacy_unit().max_records(), ..Self::from_privacy(cell)? })
     }
 
     /// With another epsilon.

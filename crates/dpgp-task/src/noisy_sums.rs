@@ -245,7 +245,7 @@ pub(super) fn split_training_rows(inputs: &DMatrix<f64>, train: usize) -> (DMatr
 /// The model, whose kernel is one that the bounds on features hold for.
 pub(super) fn require_eq_model<'a>(path: &str, setting: &'a CellSections) -> Result<&'a ModelSetting, SettingError> {
     let model = setting.model(path)?;
-    if model.eq_parameters().is_none() {
+    if model.eq_kernel_parameters().is_none() {
         let why = "this task needs the `eq` kernel".to_owned();
         return Err(SettingError::new("model.kernel", SpecProblem::Shape(why)));
     }

@@ -20,7 +20,7 @@ use dpgp_gp::advi::{
 };
 use dpgp_mechanisms::{CellSections, GradientSetting, PrivacySetting};
 use dpgp_number::{Budget, Count, Positive, Share};
-use dpgp_spec::setting::rules::check_test_rows;
+use dpgp_spec::setting::rules::check_leaves_test_rows;
 use dpgp_spec::setting::{CheckResult, ThresholdSetting};
 
 /// The largest element of the gradient at the mode.
@@ -281,6 +281,6 @@ impl TaskRequirements for PosteriorTask {
     }
 
     fn check_row_count(&self, rows: usize) -> CheckResult {
-        check_test_rows("task.posterior.train", self.train.get(), rows)
+        check_leaves_test_rows("task.posterior.train", self.train.get(), rows)
     }
 }

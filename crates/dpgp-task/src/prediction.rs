@@ -18,7 +18,7 @@ use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_mechanisms::{CellSections, MechanismSetting, PrivacySetting, require_linear_mechanism};
 use dpgp_number::{Count, Positive};
-use dpgp_spec::label;
+use dpgp_spec::axis_value_label;
 use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
 use dpgp_spec::setting::{CheckResult, ModelSetting, RangeSetting, SpecProblem};
 
@@ -33,7 +33,7 @@ impl MeasurableTask for PredictionTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
         let normalised = normalise(&sample.targets, &job.setting.normalise);
-        let kernel = model.kernel.covariance(&sample.inputs);
+        let kernel = model.kernel.build_kernel(&sample.inputs);
         let grid = product_grid(&self.grid);
         let process =
             TrainingProcess::new(model, kernel.as_ref(), &sample.inputs, job.inducing_placement("prediction"));
@@ -48,7 +48,7 @@ impl MeasurableTask for PredictionTask {
         let mechanism = &job.setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
         let designer = NoiseDesigner { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
-        let noises = match job.is_private() {
+        let noises = match job.any_cell_has_noise() {
             true => Some(designer.design_noises(&scales)?),
             false => None,
         };
@@ -117,7 +117,7 @@ impl PredictionSharedState<'_> {
         let (noise_sd, certified) = match &private {
             None => (DVector::zeros(self.grid.nrows()), AuditableCertificate::without_claim()),
             Some(NoisyMean { noise, .. }) => {
-                let certificate = noise.certificate(target, &self.caveats).with_privacy_unit(data.unit());
+                let certificate = noise.certificate(target, &self.caveats).with_privacy_unit(data.privacy_unit());
                 let certified = self
                     .job
                     .certify_for_audit(certificate, || vec![noise.audited_mechanism(scale, target.total_change())])?;
@@ -126,7 +126,7 @@ impl PredictionSharedState<'_> {
         };
         let gp_sd = self.latent_sds(private.as_ref().map(|released| released.noise), scale);
         let mut metrics = self.point_metrics(&gp_sd, &noise_sd)?;
-        metrics.push(("influence".to_owned(), self.map.columns().amax()));
+        metrics.push(("influence".to_owned(), self.map.distinct_columns().amax()));
         let mut frame = FigureTable::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
             .with_points(&self.grid)
             .with_column("mean", self.mean.iter().copied())
@@ -255,7 +255,7 @@ fn is_zero_draws(draws: &Count<1000, 0>) -> bool {
 impl PredictionTask {
     /// The name of a metric at a point, for example `noise-sd@70` or `mean@50,60`.
     pub fn point_metric_name(name: &str, point: &[f64]) -> String {
-        let point: Vec<String> = point.iter().map(|x| label(&toml::Value::Float(*x))).collect();
+        let point: Vec<String> = point.iter().map(|x| axis_value_label(&toml::Value::Float(*x))).collect();
         format!("{name}@{}", point.join(","))
     }
 

@@ -114,7 +114,7 @@ impl TaskSection for TaskSetting {
         task.check(setting)
     }
 
-    fn fill_in(spec: &mut Table) {
+    fn fill_in_omitted_sections(spec: &mut Table) {
         let is = |name: &str| spec.get("task").is_some_and(|task| task.get(name).is_some());
         if !is("command") && !is("given") {
             return;
@@ -135,7 +135,7 @@ impl TaskSection for TaskSetting {
         }
     }
 
-    fn metrics(&self, replicates: u32) -> Vec<String> {
+    fn metric_names(&self, replicates: u32) -> Vec<String> {
         self.as_task().metric_names(replicates)
     }
 
@@ -143,11 +143,11 @@ impl TaskSection for TaskSetting {
         self.as_task().secondary_metrics()
     }
 
-    fn erratum(&self) -> Option<&str> {
+    fn erratum_name(&self) -> Option<&str> {
         self.as_task().erratum_name()
     }
 
-    fn check_rows(&self, rows: usize) -> CheckResult {
+    fn check_row_count(&self, rows: usize) -> CheckResult {
         self.as_task().check_row_count(rows)
     }
 }

@@ -41,7 +41,7 @@ impl MeasurableTask for RegressionTask {
         }
         let model = job.model()?;
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
-        let kernel = model.covariance(&job.sample.inputs);
+        let kernel = model.prior_kernel(&job.sample.inputs);
         let fit = FoldFitter { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
         let folds = FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams);
         let folds: Vec<RegressionFold<'_>> = folds.map(|rows| fit.fit_fold(&rows)).collect::<Result<_, _>>()?;
@@ -104,7 +104,7 @@ fn certify_worst_fold(
     let gaps: Option<Vec<f64>> = noises.iter().map(|noise| noise.optimality_gap()).collect();
     let ratio = largest_or_nan(noises.iter().map(|noise| noise.ratio));
     let certificate = first.certificate_of(ReleaseKind::FoldPredictions, target, ratio, gaps.map(largest_or_nan));
-    let certificate = certificate.with_privacy_unit(job.setting.data.unit());
+    let certificate = certificate.with_privacy_unit(job.setting.data.privacy_unit());
     job.certify_for_audit(certificate.with_caveats(caveats), || {
         let place = noises.iter().filter_map(|noise| match noise.audited_linear_mechanism() {
             AuditedLinearMechanism::Numbers(release) => Some(release),
@@ -152,7 +152,7 @@ impl RegressionFold<'_> {
     fn mean_rmse_with_noise(&self, noise_scale: f64) -> Result<f64, TaskError> {
         let tests = self.truth.len() as f64;
         if noise_scale == 0.0 {
-            return Ok((self.errors(self.map.columns()).norm_squared() / tests).sqrt());
+            return Ok((self.errors(self.map.distinct_columns()).norm_squared() / tests).sqrt());
         }
         if let Some(averaged) = &self.averaged {
             return self.averaged_rmse(averaged, noise_scale);
@@ -216,7 +216,7 @@ impl FoldFitter<'_> {
             fit: self,
             sums: map.sum_targets_by_input(&rows.targets),
             truth: DVector::from_column_slice(&rows.truth),
-            constant: rows.constant_prediction_error() * self.scale * self.scale,
+            constant: rows.constant_prediction_mse() * self.scale * self.scale,
             averaged: averaged.transpose()?.flatten(),
             noises,
             map,
@@ -240,7 +240,7 @@ impl FoldFitter<'_> {
         map: &PredictionMap,
         test: &DMatrix<f64>,
     ) -> Result<Option<NoiseDesigns>, TaskError> {
-        if !self.job.is_private() {
+        if !self.job.any_cell_has_noise() {
             return Ok(None);
         }
         let scales = self.cell_noise_scales()?;
@@ -317,7 +317,7 @@ impl BinnedFold {
             denoised: None,
             test: rows.test.clone(),
             truth: DVector::from_column_slice(&rows.truth),
-            constant: rows.constant_prediction_error(),
+            constant: rows.constant_prediction_mse(),
         }
     }
 
@@ -334,10 +334,12 @@ impl BinnedFold {
         let mut total = 0.0;
         for draw in 0..draws {
             let mut stream = streams.block_stream(&format!("bins {} {draw}", self.number));
-            let noisy = self.binned.add_noise(setting.noise, &sds, &mut stream);
+            let noisy = self.binned.draw_noisy_values(setting.noise, &sds, &mut stream);
             let predicted = match (&setting.estimate, &self.denoised) {
                 (BinPredictionSetting::Bin {}, None) => lookup_bin_values(&noisy, &places),
-                (BinPredictionSetting::Bin {}, Some(denoised)) => denoised.mean(noise, &self.binned, &noisy)?,
+                (BinPredictionSetting::Bin {}, Some(denoised)) => {
+                    denoised.test_prediction_mean(noise, &self.binned, &noisy)?
+                }
                 (BinPredictionSetting::Integral { fitted }, _) => {
                     self.binned.predict_with_integral_kernel(&noisy, &sds, &self.test, fitted.get())?
                 }
@@ -422,7 +424,7 @@ impl TaskRequirements for RegressionTask {
     }
 
     fn check_row_count(&self, rows: usize) -> CheckResult {
-        self.split.check_rows("task.regression.split", rows)
+        self.split.check_row_count("task.regression.split", rows)
     }
 
     fn fit_size(&self, rows: usize) -> Option<FitSize> {
@@ -478,7 +480,7 @@ mod tests {
         let (BinnedFold { binned, .. }, _) = fold(BinPredictionSetting::Offset {});
         let mut stream = Pcg64::seed_from_u64(5);
         let (draws, sds) = (4000, [0.5, 0.0, 2.0, 1.0, 1.0]);
-        let noise = (0..draws).map(|_| binned.add_noise(BinNoiseDistribution::Laplace, &sds, &mut stream));
+        let noise = (0..draws).map(|_| binned.draw_noisy_values(BinNoiseDistribution::Laplace, &sds, &mut stream));
         let noise: Vec<f64> = noise.map(|noisy| noisy[2] - binned.values[2]).collect();
         let variance = noise.iter().map(|z| z * z).sum::<f64>() / f64::from(draws);
         let absolute = noise.iter().map(|z| z.abs()).sum::<f64>() / f64::from(draws);

@@ -44,7 +44,7 @@ pub(super) const METRICS: [Metric<SecondPointScores>; 3] = [
 impl MeasurableTask for TutorialTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
-        let kernel = model.kernel.covariance(&sample.inputs);
+        let kernel = model.kernel.build_kernel(&sample.inputs);
         let seen = if self.observed { sample.clone() } else { sample.select(&[]) };
         let process = ConditionedProcess { kernel: kernel.as_ref(), noise: noise_variance(model)?, seen: &seen };
         let (mean, covariance) = process.posterior_at(&DMatrix::from_row_slice(2, 1, &self.pair))?;

@@ -54,7 +54,7 @@ fn read(path: &Path) -> Result<(), DataError> {
     )?;
     while rows.read(&mut [Vec::new()], 7)? > 0 {}
     let mut rows = RowFilesReader::open(&files, &CsvLayout::default(), &columns, MissingCellPolicy::Refuse)?;
-    rows.skip(rows.count_rows()?[0].saturating_sub(3))?;
+    rows.skip(rows.count_rows_per_file()?[0].saturating_sub(3))?;
     rows.read(&mut [Vec::new()], 9)?;
     Table::read_whole_parquet(path, &[])?;
     let mut rows =

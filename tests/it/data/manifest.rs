@@ -87,7 +87,7 @@ fn the_bundled_file_is_right_and_needs_no_cache() {
     let paths = cache.ensure_dataset_files(dataset, &SilentProgress).unwrap();
     assert_eq!(paths, [project_data().join("census2011/ages_E00172420.csv")]);
     let table = Table::read(&paths[0], csv(&dataset.files[0])).unwrap();
-    assert_eq!(table.rows(), 101);
+    assert_eq!(table.row_count(), 101);
     assert_eq!(table.numeric_column("count").unwrap().iter().sum::<f64>(), 255.0);
 }
 
@@ -131,7 +131,7 @@ fn every_table_of_the_mirror_is_read() {
     for dataset in obtainable(&DatasetManifest::load_shipped().unwrap()) {
         for (file, path) in dataset.files.iter().zip(cache.ensure_dataset_files(dataset, &SilentProgress).unwrap()) {
             if let DatasetFormat::Csv(csv) = &file.format {
-                *rows.entry(dataset.name.clone()).or_insert(0) += Table::read(&path, csv).unwrap().rows();
+                *rows.entry(dataset.name.clone()).or_insert(0) += Table::read(&path, csv).unwrap().row_count();
             }
         }
     }

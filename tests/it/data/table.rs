@@ -53,8 +53,8 @@ fn by_text(column: &str, is: Comparison, value: &str) -> RowFilter {
 fn semicolons_quotes_and_a_byte_order_mark() {
     let text = "\u{feff}\"height\";\"age\"\n151.765;63\n139.7;\"63\"\n";
     let table = read(text, &format("separator = ';'")).unwrap();
-    assert_eq!(table.columns(), ["height", "age"]);
-    assert_eq!(table.rows(), 2);
+    assert_eq!(table.column_names(), ["height", "age"]);
+    assert_eq!(table.row_count(), 2);
     assert_eq!(table.numeric_column("height").unwrap(), [151.765, 139.7]);
     assert_eq!(table.numeric_column("age").unwrap(), [63.0, 63.0]);
 }
@@ -62,7 +62,7 @@ fn semicolons_quotes_and_a_byte_order_mark() {
 #[test]
 fn carriage_returns_and_no_line_end_at_the_end() {
     let table = table("a,b\r\n1,2\r\n3,4");
-    assert_eq!(table.columns(), ["a", "b"]);
+    assert_eq!(table.column_names(), ["a", "b"]);
     assert_eq!(table.numeric_column("b").unwrap(), [2.0, 4.0]);
 }
 
@@ -125,7 +125,7 @@ fn lines_stay_right_after_filters_comments_and_blank_lines() {
     let table = read(text, &format("comment = '#'")).unwrap();
     assert_eq!(table.line_numbers(), [4, 6, 8]);
     let kept = table.filter(&by("a", Comparison::Equal, 1.0)).unwrap();
-    assert_eq!(kept.rows(), 2);
+    assert_eq!(kept.row_count(), 2);
     assert_eq!(message(kept.numeric_column("b")), "line 8, column \"b\": the cell is not a number");
     let again = kept.filter(&by_text("b", Comparison::NotEqual, "x")).unwrap();
     assert_eq!(again.numeric_column("b").unwrap(), [10.0]);
@@ -156,8 +156,8 @@ fn every_comparison_with_a_number() {
 #[test]
 fn numbers_compare_by_value_and_text_by_letters() {
     let table = table("x,day\n10,2016-06-02\n9.0,2016-06-10\n");
-    assert_eq!(table.filter(&by("x", Comparison::Less, 10.0)).unwrap().rows(), 1);
-    assert_eq!(table.filter(&by("x", Comparison::Equal, 9.0)).unwrap().rows(), 1);
+    assert_eq!(table.filter(&by("x", Comparison::Less, 10.0)).unwrap().row_count(), 1);
+    assert_eq!(table.filter(&by("x", Comparison::Equal, 9.0)).unwrap().row_count(), 1);
     let late = table.filter(&by_text("day", Comparison::GreaterOrEqual, "2016-06-10")).unwrap();
     assert_eq!(late.line_numbers(), [3]);
 }
@@ -167,7 +167,7 @@ fn a_filter_drops_missing_cells_and_refuses_text_among_numbers() {
     let table = table("x,y\n1,a\n,b\n3,\n");
     assert_eq!(table.filter(&by("x", Comparison::NotEqual, 1.0)).unwrap().line_numbers(), [4]);
     assert_eq!(table.filter(&by_text("y", Comparison::NotEqual, "a")).unwrap().line_numbers(), [3]);
-    assert_eq!(table.without_missing(&["x", "y"]).unwrap().line_numbers(), [2]);
+    assert_eq!(table.drop_rows_with_missing(&["x", "y"]).unwrap().line_numbers(), [2]);
     let text = message(table.filter(&by("y", Comparison::Equal, 1.0)));
     assert_eq!(text, "line 2, column \"y\": the cell is not a number");
 }
@@ -175,14 +175,14 @@ fn a_filter_drops_missing_cells_and_refuses_text_among_numbers() {
 #[test]
 fn a_filter_that_keeps_nothing() {
     let none = table("x\n1\n").filter(&by("x", Comparison::Equal, 2.0)).unwrap();
-    assert_eq!((none.rows(), none.numeric_column("x").unwrap().len()), (0, 0));
-    assert_eq!(none.columns(), ["x"]);
+    assert_eq!((none.row_count(), none.numeric_column("x").unwrap().len()), (0, 0));
+    assert_eq!(none.column_names(), ["x"]);
 }
 
 #[test]
 fn a_header_without_rows() {
     let table = table("x,y\n");
-    assert_eq!((table.rows(), table.columns().len()), (0, 2));
+    assert_eq!((table.row_count(), table.column_names().len()), (0, 2));
     assert!(table.numeric_column("x").unwrap().is_empty());
 }
 

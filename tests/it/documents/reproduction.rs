@@ -6,7 +6,7 @@ use std::path::Path;
 use dpgp::data::DatasetManifest;
 use dpgp::publish::{CommittedResults, FindingVerdict, PaperFindings, collect_findings, reproduction_markdown};
 use dpgp::run::{DataLocations, Project};
-use dpgp::spec::{PaperCoverage, PaperPage};
+use dpgp::spec::{PaperCoverage, PaperReportPage};
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -78,7 +78,7 @@ fn told(row: &str) -> PaperFindings {
     let page = format!(
         "paper = 'paper'\nsentence = 'It is made up.'\n[[row]]\nplace = 'Table 9'\nsays = 'it'\nexperiment = 'paper/made-up'\n{row}"
     );
-    let page: PaperPage = toml::from_str(&page).unwrap();
+    let page: PaperReportPage = toml::from_str(&page).unwrap();
     collect_findings(folder.path(), &[spec.unwrap()], &[coverage], &[page]).unwrap().remove(0)
 }
 
@@ -148,7 +148,7 @@ fn shipped() -> Option<(Vec<PaperFindings>, Vec<Experiment>)> {
     let (results, experiments) = (root().join("results"), project.experiments().unwrap());
     let of_papers = experiments.iter().filter(|one| one.meta.paper.is_some());
     for experiment in of_papers {
-        let committed = CommittedResults::read(&results.join(experiment.folder())).unwrap();
+        let committed = CommittedResults::read(&results.join(experiment.relative_results_folder())).unwrap();
         if committed.is_none_or(|committed| committed.is_stale(experiment)) {
             return None;
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use dpgp::data::DatasetManifest;
 use dpgp::release::ledger::Ledger;
-use dpgp::run::{DataLocations, Project, Study};
+use dpgp::run::{DataLocations, ExperimentRunner, Project};
 use rand::RngExt;
 use toml::Value;
 
@@ -53,7 +53,7 @@ fn damaged_specs_are_planned_or_refused() {
     let (folder, trees) = (tempfile::tempdir().unwrap(), trees(&specs()));
     assert!(trees.len() > 20);
     let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()).unwrap();
-    let study = Study::open(&project, &folder.path().join("store")).unwrap();
+    let study = ExperimentRunner::open(&project, &folder.path().join("store")).unwrap();
     let mut read = 0;
     for step in 0..steps() {
         let (text, start) = (damaged(&trees, step), Instant::now());

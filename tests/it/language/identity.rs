@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dpgp::data::DatasetManifest;
 use dpgp::publish::CommittedResults;
-use dpgp::spec::{Catalogue, SpecError, TextDigest};
+use dpgp::spec::{SpecCatalogue, SpecError, TextDigest};
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -111,7 +111,7 @@ fn a_grid_that_is_too_large_is_refused_at_once() {
 #[test]
 fn committed_results_are_of_the_shipped_cells() {
     let manifest = DatasetManifest::load_shipped().unwrap();
-    let catalogue = Catalogue::read(&root().join("experiments")).unwrap();
+    let catalogue = SpecCatalogue::read(&root().join("experiments")).unwrap();
     assert!(catalogue.specs().len() >= 3);
     let mut tables = 0;
     for spec in catalogue.specs() {
@@ -119,7 +119,7 @@ fn committed_results_are_of_the_shipped_cells() {
         let full = Experiment::parse(&spec.name, &spec.path, text, &manifest).unwrap();
         let reduced = full.clone().with_quick_settings(&manifest).unwrap();
         for experiment in [full, reduced] {
-            let folder = root().join("results").join(experiment.folder());
+            let folder = root().join("results").join(experiment.relative_results_folder());
             let Some(committed) = CommittedResults::read(&folder).unwrap() else { continue };
             let known: BTreeSet<String> = experiment.cells.iter().map(|cell| cell.id().short()).collect();
             let found = committed.rows.iter().map(|row| committed.field(row, "cell").to_owned());

@@ -1,6 +1,6 @@
 //! Fourier moments: their sensitivity by neighbours that are tried, their weights, and their whole numbers.
 
-use dpgp::gp::sites::{FeatureSums, Lattice, LatticeCellSums, LatticeRowSums, PublicReferenceModel};
+use dpgp::gp::sites::{FeatureSums, Lattice, LatticeCellSums, LatticeCountsAndSums, PublicReferenceModel};
 use dpgp::kernel::BoxKernel;
 use dpgp::number::Positive;
 use dpgp::privacy::{
@@ -241,9 +241,9 @@ impl LatticeRows {
     }
 
     /// The rows of some cells, a cell for each or one cell for all that share a place.
-    fn counted(&self, rows: &[LatticeCellSums]) -> LatticeRowSums {
+    fn counted(&self, rows: &[LatticeCellSums]) -> LatticeCountsAndSums {
         let squares = rows.iter().map(|row| i128::from(row.targets).pow(2)).sum();
-        LatticeRowSums { lattice: self.lattice, rows: rows.len() as u64, cells: rows.to_vec(), squares }
+        LatticeCountsAndSums { lattice: self.lattice, rows: rows.len() as u64, cells: rows.to_vec(), squares }
     }
 
     /// Their moments in doubles.
@@ -261,7 +261,8 @@ fn whole_moments_are_those_of_the_lattice() {
     let frequencies = Frequencies::ball(2, 4, 2);
     let weights = vec![1.0 / frequencies.len() as f64; frequencies.len()];
     let design =
-        MomentsDesign::from_weights(frequencies, weights, rows.lattice.nearest_period(1.41), 3.0, 1.4).unwrap();
+        MomentsDesign::from_weights(frequencies, weights, rows.lattice.nearest_whole_cell_period(1.41), 3.0, 1.4)
+            .unwrap();
     assert_eq!(design.period, 90.0 / 64.0);
     let error = 0.5 * (design.lattice_sensitivity() - design.rule.sensitivity());
     assert!(error > 0.0 && error < 1e-10);

@@ -1,6 +1,6 @@
 //! Rows at the ends of the box.
 
-use dpgp::gp::sites::{FeatureSums, NoisyFeatureSums, SiteCounts, SiteFeatures, box_grid};
+use dpgp::gp::sites::{FeatureSums, NoisyFeatureSums, SiteCountPosterior, SiteFeatures, box_midpoint_grid};
 use dpgp::privacy::Frequencies;
 use nalgebra::{DMatrix, DVector};
 
@@ -11,7 +11,7 @@ fn rows_from_outside_are_counted_at_the_ends() {
     let t = t.filter_flagged(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
     let features = b.site_features(&t, 1.2, false);
     // A sixth of them comes from beyond each end of each input.
-    let rows = box_grid(2, 90).map(|place| (1.5 * place - 0.25).clamp(0.0, 1.0));
+    let rows = box_midpoint_grid(2, 90).map(|place| (1.5 * place - 0.25).clamp(0.0, 1.0));
     let counts = counts_of(&b, &t, &features, &rows);
     assert_eq!(counts.clumping, 0.0);
     for corner in [0, 19, 380, 399] {
@@ -38,7 +38,7 @@ fn is_corner(sites: &DMatrix<f64>, site: usize) -> bool {
 }
 
 /// The counts at the sites from noisy sums over rows whose targets are zero.
-fn counts_of(b: &Frequencies, t: &Frequencies, features: &SiteFeatures, rows: &DMatrix<f64>) -> SiteCounts {
+fn counts_of(b: &Frequencies, t: &Frequencies, features: &SiteFeatures, rows: &DMatrix<f64>) -> SiteCountPosterior {
     let sums = FeatureSums::new(&b.features(rows, 1.2), &t.features(rows, 1.2), &vec![0.0; rows.nrows()]);
     let released = NoisyFeatureSums {
         weighted: DVector::from_element(sums.weighted.len(), 100.0),
@@ -47,5 +47,5 @@ fn counts_of(b: &Frequencies, t: &Frequencies, features: &SiteFeatures, rows: &D
         rows: 0.0,
         sums,
     };
-    SiteCounts::new(features, &released).unwrap()
+    SiteCountPosterior::new(features, &released).unwrap()
 }

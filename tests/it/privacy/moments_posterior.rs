@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use dpgp::gp::exact_prediction_map;
 use dpgp::gp::sites::{
-    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteCounts,
-    SiteFeatures, SiteInterpolationVariance, SiteMixture, ValueWithPrior, box_grid, fit_site_mixture,
+    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums,
+    SiteCountPosterior, SiteFeatures, SiteInterpolationVariance, SiteProcessPosterior, ValueWithPrior,
+    box_midpoint_grid, fit_site_mixture,
 };
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::Frequencies;
@@ -33,7 +34,7 @@ impl Golden {
     fn read() -> Self {
         let golden = &golden("moments")["inference"];
         let (b, t) = (line(&golden["b_frequencies"]), line(&golden["t_frequencies"]));
-        let sites = box_grid(1, 8);
+        let sites = box_midpoint_grid(1, 8);
         let features = SiteFeatures {
             weighted: b.features(&sites, 1.5),
             plain: t.features(&sites, 1.5),
@@ -55,7 +56,7 @@ impl Golden {
             squares: number(golden, "sd_q").powi(2),
             rows: 0.0,
         };
-        let inputs = InputPosterior::Counts(SiteCounts {
+        let inputs = InputPosterior::Counts(SiteCountPosterior {
             mean: DVector::from_vec(numbers(&golden["counts"])),
             covariance: matrix(&golden["counts_covariance"]),
             unresolved: DMatrix::zeros(8, 8),
@@ -65,7 +66,7 @@ impl Golden {
         Self { features, released, inputs }
     }
 
-    fn mixture(&self, grid: &HyperparameterGrid) -> SiteMixture {
+    fn mixture(&self, grid: &HyperparameterGrid) -> SiteProcessPosterior {
         fit_site_mixture(&self.features, &self.released, &self.inputs, grid).unwrap()
     }
 }
@@ -86,7 +87,7 @@ fn sums_of_rows() {
 fn counts_of_sites() {
     let Golden { features, released, inputs } = Golden::read();
     let InputPosterior::Counts(counts) = inputs else { panic!("counts of sites") };
-    let found = SiteCounts::new(&features, &released).unwrap();
+    let found = SiteCountPosterior::new(&features, &released).unwrap();
     assert_eq!(found.concentration, counts.concentration);
     assert!((&found.mean - counts.mean).amax() < 40.0 * 1e-6, "{}", found.mean);
     assert!((&found.covariance - counts.covariance).amax() < 1e-9);
@@ -100,7 +101,7 @@ fn counts_of_sites() {
 fn counts_are_not_negative() {
     let Golden { features, mut released, .. } = Golden::read();
     released.plain /= 30.0;
-    let SiteCounts { mean, concentration, .. } = SiteCounts::new(&features, &released).unwrap();
+    let SiteCountPosterior { mean, concentration, .. } = SiteCountPosterior::new(&features, &released).unwrap();
     assert!(mean.min() == 0.0 && (mean.sum() - 40.0).abs() < 1e-9, "{mean}");
     let scale = 1600.0 / (concentration + 1.0) + 40.0;
     let misfit = (features.plain.tr_mul(&mean) - &released.sums.plain).component_div(&released.plain);
@@ -194,7 +195,7 @@ fn hyperparameters_are_averaged_by_their_evidence() {
     for (found, expected) in mixture.log_evidences().iter().zip(numbers(&golden["log_evidence"])) {
         assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     }
-    for (found, expected) in mixture.weights().iter().zip(numbers(&golden["weights"])) {
+    for (found, expected) in mixture.hyperparameter_weights().iter().zip(numbers(&golden["weights"])) {
         assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     }
     let at = numbers(&golden["at"]);
@@ -209,7 +210,7 @@ fn hyperparameters_are_averaged_by_their_evidence() {
 /// has seen every row.
 #[test]
 fn without_noise_it_is_the_exact_process() {
-    let sites = box_grid(1, 6);
+    let sites = box_midpoint_grid(1, 6);
     let rows = DMatrix::from_fn(18, 1, |row, _| sites[row % 6]);
     let targets: Vec<f64> = (0..18).map(|row| (0.7 * f64::from(row)).sin()).collect();
     let (b, t) = (Frequencies::ball(3, 9, 1), Frequencies::from_vectors([vec![1]]));
@@ -221,7 +222,7 @@ fn without_noise_it_is_the_exact_process() {
         rows: 0.0,
         sums,
     };
-    let counts = SiteCounts {
+    let counts = SiteCountPosterior {
         mean: DVector::from_element(6, 3.0),
         covariance: DMatrix::zeros(6, 6),
         unresolved: DMatrix::zeros(6, 6),
@@ -239,7 +240,7 @@ fn without_noise_it_is_the_exact_process() {
     };
     let mixture =
         fit_site_mixture(&features, &released, &InputPosterior::Counts(counts), &single(0.4, 0.8, 0.1, 0.0)).unwrap();
-    let at = box_grid(1, 11);
+    let at = box_midpoint_grid(1, 11);
     let kernel = ExponentiatedQuadratic::isotropic(0.8, 0.4);
     let map = exact_prediction_map(&kernel, 0.1, &rows, &at).unwrap();
     let found = mixture.predict(&at).targets;
@@ -252,7 +253,7 @@ fn without_noise_it_is_the_exact_process() {
 #[test]
 fn noise_leads_back_to_the_prior() {
     let mut release = Golden::read();
-    let at = box_grid(1, 9);
+    let at = box_midpoint_grid(1, 9);
     for _ in 0..8 {
         let found = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at).targets;
         assert!(found.variance().max() <= 0.55 + 1e-12 && found.variance().min() > 0.05, "{}", found.variance());
@@ -296,12 +297,12 @@ impl Gathered {
             rows: 0.0,
             sums,
         };
-        let sites = box_grid(1, 12);
+        let sites = box_midpoint_grid(1, 12);
         let turns = std::f64::consts::TAU / 12.0 / 1.2;
         let errors: Vec<f64> = t
             .vectors()
             .iter()
-            .map(|j| SiteInterpolationVariance::cosine_interpolation_error(&[turns * j[0] as f64]))
+            .map(|j| SiteInterpolationVariance::cosine_mean_square_error(&[turns * j[0] as f64]))
             .collect();
         let features = SiteFeatures {
             weighted: b.features(&sites, 1.2),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dpgp::gp::sites::{
-    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteMixture, ValueWithPrior,
-    fit_site_mixture,
+    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteProcessPosterior,
+    ValueWithPrior, fit_site_mixture,
 };
 use dpgp::kernel::{BoxKernel, KernelSetting};
 use dpgp::privacy::{Frequencies, FrequencyPairTable};
@@ -47,7 +47,7 @@ fn frequencies() -> Frequencies {
 }
 
 /// A release of sums over rows, with noise of these variances said to be on them, and none on the sums themselves.
-fn mixture(rows: &DMatrix<f64>, targets: &[f64], on_weighted: f64, on_plain: f64) -> SiteMixture {
+fn mixture(rows: &DMatrix<f64>, targets: &[f64], on_weighted: f64, on_plain: f64) -> SiteProcessPosterior {
     let frequencies = frequencies();
     let pairs = FrequencyPairTable::new(&frequencies).frequencies;
     let sums = FeatureSums::new(&frequencies.features(rows, PERIOD), &pairs.features(rows, PERIOD), targets);

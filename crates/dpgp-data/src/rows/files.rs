@@ -131,7 +131,7 @@ impl RowFilesReader {
     }
 
     /// The rows of each file that were read or passed over so far.
-    pub fn rows_per_file(&self) -> &[u64] {
+    pub fn rows_read_per_file(&self) -> &[u64] {
         &self.rows
     }
 
@@ -139,7 +139,7 @@ impl RowFilesReader {
     ///
     /// # Errors
     /// [`DataError`] for a file that cannot be read.
-    pub fn count_rows(&self) -> Result<Vec<u64>, DataError> {
+    pub fn count_rows_per_file(&self) -> Result<Vec<u64>, DataError> {
         self.files.iter().map(|file| count_file_rows(file, &self.layout)).collect()
     }
 
@@ -201,7 +201,7 @@ impl RowFilesReader {
 }
 
 /// Rows with cells that are the same in all of them. A witness is shown those by [`RowFile::fingerprint_partitions`].
-struct PartitionedRows {
+struct PathPartitionRows {
     rows: Box<dyn FileRows>,
     partitions: Vec<PathPartition>,
     /// For each column that is asked for its number, or none if it stands in the file.
@@ -226,18 +226,18 @@ fn open_row_file(
     let mut inside = columns.clone();
     inside.numbers.retain(|name| file.partition(name).is_none());
     inside.person = inside.person.filter(|name| file.partition(name).is_none());
-    let rows = open_unpartitioned(file, layout, &inside);
+    let rows = open_ignoring_partitions(file, layout, &inside);
     if file.partitions.is_empty() {
         return rows;
     }
     let rows = rows.map_err(|error| add_partitions_to_error(error, file))?;
-    match PartitionedRows::new(file, rows, columns) {
+    match PathPartitionRows::new(file, rows, columns) {
         Ok(rows) => Ok(Box::new(rows)),
         Err(problem) => Err(DataError::from_table_error(&file.path, problem)),
     }
 }
 
-fn open_unpartitioned(
+fn open_ignoring_partitions(
     file: &RowFile,
     layout: &CsvLayout,
     columns: &RequestedColumns,
@@ -262,10 +262,10 @@ fn add_partitions_to_error(error: DataError, file: &RowFile) -> DataError {
     }
 }
 
-impl PartitionedRows {
+impl PathPartitionRows {
     fn new(file: &RowFile, rows: Box<dyn FileRows>, columns: &RequestedColumns) -> Result<Self, TableError> {
-        file.ensure_distinct_partitions(&rows.columns())?;
-        let numbers = columns.numbers.iter().map(|name| file.partition_number(name, &columns.rules));
+        file.ensure_distinct_partitions(&rows.column_names())?;
+        let numbers = columns.numbers.iter().map(|name| file.partition_value_as_number(name, &columns.rules));
         let numbers = numbers.collect::<Result<_, _>>()?;
         let person = columns.person.as_ref().and_then(|name| file.partition(name));
         let person = person.map(|person| parse_partition_person(person, columns.rules.missing)).transpose()?;
@@ -282,7 +282,7 @@ fn parse_partition_person(partition: &PathPartition, missing: MissingCellPolicy)
     person.map(|person| PersonFromPath(Some(person))).ok_or(TableError::PathCell { column, problem })
 }
 
-impl FileRows for PartitionedRows {
+impl FileRows for PathPartitionRows {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize, beside: RowSideOutputs<'_>) -> Result<usize, DataError> {
         let inside = columns.iter_mut().zip(&self.numbers).filter(|(_, number)| number.is_none());
         let mut inside: Vec<Vec<f64>> = inside.map(|(column, _)| std::mem::take(column)).collect();
@@ -311,8 +311,8 @@ impl FileRows for PartitionedRows {
         named.chain(self.rows.fingerprinted_columns()).collect()
     }
 
-    fn columns(&self) -> Vec<String> {
-        self.rows.columns()
+    fn column_names(&self) -> Vec<String> {
+        self.rows.column_names()
     }
 
     fn read_fraction(&self) -> f64 {

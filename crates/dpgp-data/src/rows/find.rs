@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use glob::Pattern;
 
-use super::unpacked::is_gzip;
+use super::unpacked::has_gzip_ending;
 use super::{cloud, is_cloud_address};
 use crate::error::{DataError, FileAction, IoErrorContext};
 use crate::identity::RowFingerprinter;
@@ -40,7 +40,7 @@ impl RowFile {
     }
 
     /// Its name after those of its partitions: the same wherever the folder stands.
-    pub fn name(&self) -> String {
+    pub fn name_with_partitions(&self) -> String {
         let mut name = String::new();
         for PathPartition { name: column, value } in &self.partitions {
             name.push_str(&format!("{column}={}/", value.as_deref().unwrap_or_default()));
@@ -57,7 +57,11 @@ impl RowFile {
     ///
     /// # Errors
     /// [`TableError::PathCell`].
-    pub(crate) fn partition_number(&self, column: &str, rules: &CellParsingRules) -> Result<Option<f64>, TableError> {
+    pub(crate) fn partition_value_as_number(
+        &self,
+        column: &str,
+        rules: &CellParsingRules,
+    ) -> Result<Option<f64>, TableError> {
         let Some(PathPartition { name, value }) = self.partition(column) else { return Ok(None) };
         rules
             .parse_number(column, value.as_deref().unwrap_or_default())
@@ -179,12 +183,12 @@ fn find_matching_files(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathB
         let text = component.as_os_str().to_str().unwrap_or_default();
         match component {
             Component::Normal(_) if has_wildcard(text) || !patterns.is_empty() => {
-                let pattern = Pattern::new(text).map_err(|problem| bad_pattern(name, problem.msg))?;
+                let pattern = Pattern::new(text).map_err(|problem| bad_pattern_error(name, problem.msg))?;
                 patterns.push(pattern);
             }
             // What stands above a wildcard is a folder, and `..` after one would be the folder of another match.
             Component::ParentDir if !patterns.is_empty() => {
-                return Err(bad_pattern(name, "`..` is allowed only before the first wildcard"));
+                return Err(bad_pattern_error(name, "`..` is allowed only before the first wildcard"));
             }
             other => start.push(other),
         }
@@ -196,7 +200,7 @@ fn find_matching_files(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathB
     Ok((start, paths))
 }
 
-pub(super) fn bad_pattern(name: &Path, problem: &'static str) -> DataError {
+pub(super) fn bad_pattern_error(name: &Path, problem: &'static str) -> DataError {
     DataError::BadPattern { name: name.to_path_buf(), problem }
 }
 
@@ -214,7 +218,7 @@ fn match_entries(folder: &Path, patterns: &[Pattern]) -> Result<Vec<PathBuf>, Da
         }
         return Ok(found);
     }
-    for path in entries(folder)? {
+    for path in list_entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_meant = !is_ignored_name(&name) || first.as_str().starts_with(&name[..1]);
         if is_meant && first.matches(&name) && (rest.is_empty() || path.is_dir()) {
@@ -234,7 +238,7 @@ const PACKED: [&str; 6] = ["gz", "bz2", "xz", "zst", "lz4", "zip"];
 fn list_row_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let mut files = Vec::new();
     for folder in list_folders(folder, &mut Vec::new())? {
-        for path in entries(&folder)? {
+        for path in list_entries(&folder)? {
             let aside = path.file_name().is_none_or(|name| is_ignored_name(&name.to_string_lossy()));
             if !aside && is_row_file_name(&path) && !path.is_dir() {
                 files.push(path);
@@ -246,7 +250,7 @@ fn list_row_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 
 /// Whether a file holds rows by its ending, compressed or not.
 pub(super) fn is_row_file_name(path: &Path) -> bool {
-    let inner = path.file_stem().filter(|_| is_compressed(path));
+    let inner = path.file_stem().filter(|_| has_compressed_ending(path));
     has_ending(path, &ENDINGS) || inner.is_some_and(|inner| has_ending(Path::new(inner), &ENDINGS))
 }
 
@@ -260,7 +264,7 @@ fn list_folders(folder: &Path, above: &mut Vec<PathBuf>) -> Result<Vec<PathBuf>,
     }
     above.push(own);
     let mut folders = vec![folder.to_path_buf()];
-    for path in entries(folder)? {
+    for path in list_entries(folder)? {
         let aside = path.file_name().is_none_or(|name| is_ignored_name(&name.to_string_lossy()));
         if !aside && path.is_dir() {
             folders.extend(list_folders(&path, above)?);
@@ -276,7 +280,7 @@ pub(super) fn is_ignored_name(name: &str) -> bool {
 }
 
 /// Whether a file is compressed.
-fn is_compressed(path: &Path) -> bool {
+fn has_compressed_ending(path: &Path) -> bool {
     has_ending(path, &PACKED)
 }
 
@@ -286,8 +290,8 @@ fn is_compressed(path: &Path) -> bool {
 /// [`TableError::Packed`].
 pub(super) fn ensure_supported_compression<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), DataError> {
     for path in paths {
-        let text = is_gzip(path) && !path.file_stem().is_some_and(|inner| is_parquet(inner.as_ref()));
-        if is_compressed(path) && !text {
+        let text = has_gzip_ending(path) && !path.file_stem().is_some_and(|inner| is_parquet(inner.as_ref()));
+        if has_compressed_ending(path) && !text {
             return Err(DataError::from_table_error(path, TableError::Packed));
         }
     }
@@ -299,7 +303,7 @@ fn has_ending(path: &Path, endings: &[&str]) -> bool {
 }
 
 /// Entries of a folder; nothing if there is none.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+fn list_entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     if !folder_or_current(folder).is_dir() {
         return Ok(Vec::new());
     }
@@ -394,8 +398,8 @@ mod tests {
             ("x", "x/a=__HIVE_DEFAULT_PARTITION__/=1/a.csv", "a=/a.csv"),
         ] {
             let file = RowFile::from_partitioned_path(path.into(), start.as_ref());
-            assert_eq!(file.name(), name, "{start} {path}");
+            assert_eq!(file.name_with_partitions(), name, "{start} {path}");
         }
-        assert_eq!(RowFile::from_path("year=2017/a.csv".as_ref()).name(), "a.csv");
+        assert_eq!(RowFile::from_path("year=2017/a.csv".as_ref()).name_with_partitions(), "a.csv");
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::RowStream;
 use crate::identity::{HmacKey, RowFingerprinter, RowsFingerprint};
-use crate::table_error::{RowUnit, TableCellError, TableError};
+use crate::table_error::{LineOrRow, TableCellError, TableError};
 use crate::{DataError, MissingCellPolicy};
 
 /// Rows of a table that a program holds. Every cell must be a finite number, as in a file; with a key the rows are known by
@@ -32,7 +32,7 @@ use crate::{DataError, MissingCellPolicy};
 /// assert_eq!(held.read(&mut columns, 9)?, 1);
 /// # Ok::<(), dpgp_data::DataError>(())
 /// ```
-pub struct FingerprintedRows<'r> {
+pub struct CheckedTableRows<'r> {
     rows: &'r mut dyn RowStream,
     name: PathBuf,
     columns: Vec<String>,
@@ -64,7 +64,7 @@ pub trait ExtraColumns: Send {
     fn next_cells(&mut self, rows: usize) -> Vec<Vec<ExtraCell>>;
 }
 
-impl<'r> FingerprintedRows<'r> {
+impl<'r> CheckedTableRows<'r> {
     /// Unread rows with the requested columns, in their order. Messages call them `name`.
     pub fn new(rows: &'r mut dyn RowStream, name: &Path, columns: &[String], key: Option<&HmacKey>) -> Self {
         let asked: Vec<&str> = columns.iter().map(String::as_str).collect();
@@ -72,7 +72,7 @@ impl<'r> FingerprintedRows<'r> {
         let (name, columns) = (name.to_path_buf(), columns.to_vec());
         let (others, numbers, read_others) = (None, Vec::new(), Vec::new());
         Self { rows, name, columns, witness, others, numbers, read_others, missing: MissingCellPolicy::Refuse, read: 0 }
-            .start_table()
+            .begin_fingerprint()
     }
 
     /// The same rows with the other columns of their table, by which they are known, too. One with the name of a column that is asked
@@ -82,11 +82,11 @@ impl<'r> FingerprintedRows<'r> {
         let all: Vec<String> = self.columns.iter().cloned().chain(others.names()).collect();
         let asked: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         let witness = key.map(|key| RowFingerprinter::new(key, &all, &asked));
-        Self { witness, others: Some(others), ..self }.start_table()
+        Self { witness, others: Some(others), ..self }.begin_fingerprint()
     }
 
     /// Begins the table; each column is seen once.
-    fn start_table(mut self) -> Self {
+    fn begin_fingerprint(mut self) -> Self {
         let others = self.others.as_ref().map(|others| others.names()).unwrap_or_default();
         self.numbers = (0..self.columns.len())
             .filter(|place| !self.columns[..*place].contains(&self.columns[*place]))
@@ -128,7 +128,7 @@ impl<'r> FingerprintedRows<'r> {
         let line = self.read as usize + row + 1;
         let column = self.columns.get(place).cloned().unwrap_or_default();
         let problem = TableCellError::NotFinite;
-        Err(DataError::from_table_error(&self.name, TableError::Cell { unit: RowUnit::Row, line, column, problem }))
+        Err(DataError::from_table_error(&self.name, TableError::Cell { unit: LineOrRow::Row, line, column, problem }))
     }
 
     /// Shows the last rows to the witness; a column that is asked for twice counts once.
@@ -162,7 +162,7 @@ fn fingerprint_extra_cell(cell: Option<&ExtraCell>, read: bool, witness: &mut Ro
     }
 }
 
-impl RowStream for FingerprintedRows<'_> {
+impl RowStream for CheckedTableRows<'_> {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         let rows = self.rows.read(columns, most)?;
         self.ensure_finite(columns, rows)?;
@@ -203,7 +203,7 @@ mod tests {
         let (mut rows, mut columns) = (InMemoryRows::new(vec![&[1.0], &[0.0]]), vec![Vec::new(); 2]);
         let mut words = Words;
         let mut held =
-            FingerprintedRows::new(&mut rows, "rows".as_ref(), &names, None).with_extra_columns(Some(&key), &mut words);
+            CheckedTableRows::new(&mut rows, "rows".as_ref(), &names, None).with_extra_columns(Some(&key), &mut words);
         assert!(held.read(&mut columns, 9).is_ok_and(|rows| rows == 1));
         assert_eq!(columns, [[1.0], [0.0]]);
         let all = ["sex", "who", "x"].map(str::to_owned);

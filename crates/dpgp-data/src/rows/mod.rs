@@ -12,8 +12,8 @@ mod unpacked;
 pub(super) use files::strip_access_keys;
 pub use files::{RowFilesReader, ensure_readable_addresses, is_cloud_address, resolve_in_folder};
 pub use find::{PathPartition, RowFile, find_row_files};
-pub use held::{ExtraCell, ExtraColumns, FingerprintedRows};
-pub use source::{CompleteFlagRows, FileState, InMemoryRows, KeptFlagRows, RowProgressBar, keyed_tag};
+pub use held::{CheckedTableRows, ExtraCell, ExtraColumns};
+pub use source::{CompleteFlagRows, FileState, InMemoryRows, KeptFlagRows, RowProgressBar, keyed_file_tag};
 pub(super) use source::{column_indices, open_file};
 pub(super) use unpacked::{DamagedGzipError, DecompressingReader, unzip_first_csv};
 
@@ -74,7 +74,7 @@ trait FileRows: Send {
     fn fingerprinted_columns(&self) -> Vec<String>;
 
     /// The names of all columns of the file.
-    fn columns(&self) -> Vec<String>;
+    fn column_names(&self) -> Vec<String>;
 
     /// The share of the file that was read or passed over, at most 1.
     fn read_fraction(&self) -> f64;

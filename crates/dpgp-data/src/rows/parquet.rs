@@ -11,7 +11,7 @@ use crate::identity::RowFingerprinter;
 use crate::missing::{CellParsingRules, MissingCellPolicy, cell_to_person, fingerprint_cell, is_missing_cell};
 use crate::parquet::{ParquetColumnReader, ParquetFile};
 use crate::person::PersonId;
-use crate::table_error::{RowUnit, TableError};
+use crate::table_error::{LineOrRow, TableError};
 
 /// The rows of a Parquet file, one row group after the other.
 pub(super) struct ParquetRows {
@@ -122,7 +122,7 @@ impl ParquetRows {
                 persons.push(Some(cell_to_person(&cell).map_err(|problem| {
                     let column = self.file.fields().swap_remove(*place).name;
                     let line = self.row + row + 1;
-                    self.file.wrap_table_error(TableError::Cell { unit: RowUnit::Row, line, column, problem })
+                    self.file.wrap_table_error(TableError::Cell { unit: LineOrRow::Row, line, column, problem })
                 })?));
             }
         }
@@ -175,7 +175,7 @@ impl FileRows for ParquetRows {
                 self.rules.append_cells(name, &cells, to).map_err(|bad| {
                     let (line, column) = (self.row + bad.row + 1, name.clone());
                     let problem = bad.problem;
-                    self.file.wrap_table_error(TableError::Cell { unit: RowUnit::Row, line, column, problem })
+                    self.file.wrap_table_error(TableError::Cell { unit: LineOrRow::Row, line, column, problem })
                 })?;
                 read.push(cells);
             }
@@ -198,7 +198,7 @@ impl FileRows for ParquetRows {
         asked.chain(self.others.iter().copied()).map(|place| fields[place].name.clone()).collect()
     }
 
-    fn columns(&self) -> Vec<String> {
+    fn column_names(&self) -> Vec<String> {
         self.file.fields().into_iter().map(|field| field.name).collect()
     }
 

@@ -52,7 +52,7 @@ impl CountingFileReader {
     }
 
     /// Says how much was read while somebody else reads.
-    pub fn read_fraction(&self) -> ReadFraction {
+    pub fn read_fraction_handle(&self) -> ReadFraction {
         ReadFraction { all: self.all, read: Arc::clone(&self.read) }
     }
 }
@@ -76,7 +76,7 @@ impl ReadFraction {
 ///
 /// # Errors
 /// [`DataError::Io`]; [`TableError::NoFile`] for a pipe or a device.
-pub fn keyed_tag(path: &Path, key: &HmacKey) -> Result<[u8; 32], DataError> {
+pub fn keyed_file_tag(path: &Path, key: &HmacKey) -> Result<[u8; 32], DataError> {
     key.tag_reader(CountingFileReader::open(path)?).with_io_context(FileAction::Read, path)
 }
 

@@ -9,7 +9,7 @@ use crate::format::find_repeated_name;
 use crate::identity::RowFingerprinter;
 use crate::missing::{CellParsingRules, MissingCellPolicy};
 use crate::person::PersonId;
-use crate::table_error::{RowUnit, TableCellError, TableError};
+use crate::table_error::{LineOrRow, TableCellError, TableError};
 use crate::text::{CsvLayout, CsvRowReader};
 
 /// The rows of a file of separated values.
@@ -35,18 +35,18 @@ impl TextRows {
     /// Reads the header, if there is one.
     pub fn open(path: &Path, layout: &CsvLayout, columns: &RequestedColumns) -> Result<Self, DataError> {
         let reader = CsvRowReader::open(path, &layout.to_csv_format())?;
-        if let Some(column) = find_repeated_name(reader.names()) {
+        if let Some(column) = find_repeated_name(reader.column_names()) {
             return Err(reader.wrap_table_error(TableError::RepeatedColumn(column.to_owned())));
         }
         let names = columns.numbers.clone();
         let find = |names: &[String]| {
-            column_indices(names, reader.names()).map_err(|problem| reader.wrap_table_error(problem))
+            column_indices(names, reader.column_names()).map_err(|problem| reader.wrap_table_error(problem))
         };
         let places = find(&names)?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
         let found = find(&person)?;
         let person = person.into_iter().zip(found).map(|(name, place)| PersonColumn { name, place }).next();
-        let mut asked = vec![None; reader.names().len()];
+        let mut asked = vec![None; reader.column_names().len()];
         // A column that is asked for twice is known by the first place, which is written last.
         places.iter().enumerate().rev().for_each(|(column, place)| asked[*place] = Some(column));
         Ok(Self { reader, names, places, asked, person, rules: columns.rules.clone() })
@@ -79,7 +79,7 @@ impl TextRows {
     }
 
     /// A cell of the row as a number. Only columns that are asked for need be UTF-8.
-    fn cell_number(&self, column: usize) -> Result<f64, DataError> {
+    fn numeric_cell(&self, column: usize) -> Result<f64, DataError> {
         let cell = self.reader.cell(self.places[column]);
         let number = match std::str::from_utf8(cell) {
             Ok(text) => self.rules.parse_number(&self.names[column], text),
@@ -99,7 +99,7 @@ impl TextRows {
 
     fn bad_cell_error(&self, column: &str, problem: TableCellError) -> DataError {
         let (line, column) = (self.reader.line_number(), column.to_owned());
-        self.reader.wrap_table_error(TableError::Cell { unit: RowUnit::Line, line, column, problem })
+        self.reader.wrap_table_error(TableError::Cell { unit: LineOrRow::Line, line, column, problem })
     }
 }
 
@@ -115,7 +115,7 @@ impl FileRows for TextRows {
                 return Ok(row);
             }
             for (i, column) in columns.iter_mut().enumerate() {
-                column.push(self.cell_number(i)?);
+                column.push(self.numeric_cell(i)?);
             }
             if let Some(witness) = &mut beside.witness {
                 self.fingerprint_row(columns, witness);
@@ -137,11 +137,11 @@ impl FileRows for TextRows {
     }
 
     fn fingerprinted_columns(&self) -> Vec<String> {
-        self.columns()
+        self.column_names()
     }
 
-    fn columns(&self) -> Vec<String> {
-        self.reader.names().to_vec()
+    fn column_names(&self) -> Vec<String> {
+        self.reader.column_names().to_vec()
     }
 
     fn read_fraction(&self) -> f64 {

@@ -38,9 +38,9 @@ impl DecompressingReader {
     /// As [`CountingFileReader::open`].
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let bytes = CountingFileReader::open(path)?;
-        let share = bytes.read_fraction();
+        let share = bytes.read_fraction_handle();
         let whole = BufReader::with_capacity(BUFFER, bytes);
-        let from: Box<dyn BufRead + Send> = match is_gzip(path) {
+        let from: Box<dyn BufRead + Send> = match has_gzip_ending(path) {
             true => Box::new(BufReader::with_capacity(BUFFER, GunzipReader::new(whole))),
             false => Box::new(whole),
         };
@@ -54,7 +54,7 @@ impl DecompressingReader {
 }
 
 /// Whether a file is text that gzip packed, by its name.
-pub(crate) fn is_gzip(path: &Path) -> bool {
+pub(crate) fn has_gzip_ending(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
 }
 

@@ -24,8 +24,8 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shipped"));
 
 static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
-    let packed = unpack(PACKED).unwrap_or_default();
-    if packed.is_empty() { read_sources(Path::new(SOURCES)) } else { packed }
+    let packed = unpack_shipped_files(PACKED).unwrap_or_default();
+    if packed.is_empty() { read_shipped_from_sources(Path::new(SOURCES)) } else { packed }
 });
 
 /// The text of a file that comes with the program, by its path in the sources, with `/`.
@@ -53,15 +53,15 @@ pub fn shipped_paths_below(folder: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// A build for development packs nothing, so that a changed spec compiles nothing: it reads the sources that it is built from.
-fn read_sources(sources: &Path) -> BTreeMap<String, String> {
+fn read_shipped_from_sources(sources: &Path) -> BTreeMap<String, String> {
     let paths = shipped_paths(sources).unwrap_or_default();
     let read = paths.into_iter().map(|path| Ok((path.clone(), std::fs::read_to_string(sources.join(path))?)));
     read.collect::<std::io::Result<_>>().unwrap_or_default()
 }
 
 /// Writes a file of the data folder that comes with the program to a place; none if it does not come with it.
-pub(super) fn write_shipped_file(file: &DataFile, target: &Path) -> Result<Option<FileChecksum>, DataError> {
-    let Some(text) = shipped_file_text(file) else { return Ok(None) };
+pub(super) fn write_shipped_data_file(file: &DataFile, target: &Path) -> Result<Option<FileChecksum>, DataError> {
+    let Some(text) = shipped_data_file_text(file) else { return Ok(None) };
     let folder = target.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
     let mut temporary = temporary_file(folder, 0o666).with_io_context(FileAction::Write, target)?;
@@ -71,12 +71,12 @@ pub(super) fn write_shipped_file(file: &DataFile, target: &Path) -> Result<Optio
 }
 
 /// The text of a file of the data folder that comes with the program.
-pub(super) fn shipped_file_text(file: &DataFile) -> Option<&'static str> {
+pub(super) fn shipped_data_file_text(file: &DataFile) -> Option<&'static str> {
     if file.bundled { shipped_text(&format!("data/{}", file.path)) } else { None }
 }
 
 /// The files that were packed, by their paths; none if the piece is damaged.
-fn unpack(packed: &[u8]) -> Option<BTreeMap<String, String>> {
+fn unpack_shipped_files(packed: &[u8]) -> Option<BTreeMap<String, String>> {
     let mut all = String::new();
     ZlibDecoder::new(packed).read_to_string(&mut all).ok()?;
     let (mut rest, mut files) = (all.as_str(), BTreeMap::new());
@@ -92,7 +92,7 @@ fn unpack(packed: &[u8]) -> Option<BTreeMap<String, String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::pack::pack;
+    use super::pack::pack_shipped_files;
     use super::*;
     use crate::DatasetManifest;
 
@@ -100,13 +100,13 @@ mod tests {
     #[test]
     fn what_is_packed_is_unpacked() {
         let sources = Path::new(SOURCES);
-        let packed = pack(sources, &shipped_paths(sources).unwrap()).unwrap();
+        let packed = pack_shipped_files(sources, &shipped_paths(sources).unwrap()).unwrap();
         assert!(packed.len() < 1 << 20, "the program grows by {} bytes", packed.len());
-        let files = unpack(&packed).unwrap();
-        assert_eq!(files, read_sources(sources));
+        let files = unpack_shipped_files(&packed).unwrap();
+        assert_eq!(files, read_shipped_from_sources(sources));
         assert!(files.keys().all(|path| !path.contains("/quick/")));
-        assert_eq!(unpack(&pack(sources, &[]).unwrap()).unwrap(), BTreeMap::new());
-        assert_eq!(unpack(&packed[..packed.len() / 2]), None);
+        assert_eq!(unpack_shipped_files(&pack_shipped_files(sources, &[]).unwrap()).unwrap(), BTreeMap::new());
+        assert_eq!(unpack_shipped_files(&packed[..packed.len() / 2]), None);
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn is_shipped(path: &str, name: &str) -> bool {
 ///
 /// # Errors
 /// The I/O error of a file that cannot be read, or is no text.
-pub fn pack(sources: &Path, paths: &[String]) -> Result<Vec<u8>> {
+pub fn pack_shipped_files(sources: &Path, paths: &[String]) -> Result<Vec<u8>> {
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     for path in paths {
         let text = std::fs::read_to_string(sources.join(path))?;

@@ -12,12 +12,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use super::{DiskStep, parent_or_current_folder};
 
 thread_local! {
-    static PROCESS: RefCell<Option<TestProcess>> = const { RefCell::new(None) };
+    static PROCESS: RefCell<Option<SimulatedProcess>> = const { RefCell::new(None) };
 }
 
 /// What becomes of a thread that plays a process.
 #[derive(Debug, Default)]
-pub struct TestProcess {
+pub struct SimulatedProcess {
     /// The step before which it dies, from 0; none if it lives.
     dies_at: Option<usize>,
     /// The turns that it takes with another, and which of the two it is.
@@ -37,7 +37,7 @@ struct UnsyncedChange {
     before: Option<Vec<u8>>,
 }
 
-impl TestProcess {
+impl SimulatedProcess {
     /// One that dies before a step, from 0, or lives if it takes fewer.
     pub fn with_crash_at(dies_at: usize) -> Self {
         Self { dies_at: Some(dies_at), ..Self::default() }
@@ -76,7 +76,7 @@ impl TestProcess {
         }
     }
 
-    fn take(&mut self, step: DiskStep<'_>) -> Result<()> {
+    fn take_step(&mut self, step: DiskStep<'_>) -> Result<()> {
         let number = self.steps;
         self.steps += 1;
         if self.dies_at.is_some_and(|dies_at| number >= dies_at) {
@@ -108,7 +108,7 @@ impl TestProcess {
 }
 
 /// Whether this thread plays a process.
-pub fn is_simulated() -> bool {
+pub fn is_thread_simulated() -> bool {
     PROCESS.with_borrow(Option::is_some)
 }
 
@@ -118,7 +118,7 @@ pub fn take_simulated_step(step: DiskStep<'_>) -> Result<()> {
     if let Some((turns, me)) = turns {
         turns.wait_for_turn(me, matches!(step, DiskStep::Lock { again: true }));
     }
-    PROCESS.with_borrow_mut(|process| process.as_mut().map_or(Ok(()), |process| process.take(step)))
+    PROCESS.with_borrow_mut(|process| process.as_mut().map_or(Ok(()), |process| process.take_step(step)))
 }
 
 /// Two processes of which one moves at a time.

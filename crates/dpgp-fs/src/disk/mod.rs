@@ -17,7 +17,7 @@ use crate::{parent_or_current_folder, temporary_file};
 ///
 /// # Errors
 /// The I/O error, as of all that follow.
-pub fn create(folder: &Path, mode: u32) -> Result<NamedTempFile> {
+pub fn create_temporary_file(folder: &Path, mode: u32) -> Result<NamedTempFile> {
     DiskStep::Create.check_fault_plan()?;
     temporary_file(folder, mode)
 }
@@ -55,7 +55,7 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
 fn sync_to_disk(file: &File) -> Result<()> {
     // A disk of a test loses what its plan says, and is not waited for thousands of times.
     #[cfg(any(test, feature = "faults"))]
-    if faults::is_simulated() {
+    if faults::is_thread_simulated() {
         return Ok(());
     }
     file.sync_all()
@@ -63,12 +63,12 @@ fn sync_to_disk(file: &File) -> Result<()> {
 
 /// Makes a folder that its owner alone may enter, and those that it is in; all are on the disk when this returns. One that is there is
 /// left as it is.
-pub fn make_folder(folder: &Path) -> Result<()> {
+pub fn make_private_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     let parent = parent_or_current_folder(folder);
-    make_folder(parent)?;
+    make_private_folder(parent)?;
     DiskStep::MakeFolder(folder).check_fault_plan()?;
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

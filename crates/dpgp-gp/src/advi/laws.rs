@@ -15,7 +15,7 @@ fn models() -> Vec<Box<dyn BayesianModel>> {
     let targets: Vec<f64> = (0..9).map(|i| f64::from(i) * 0.3 - 1.0).collect();
     vec![
         Box::new(BayesianLogisticModel::new(&inputs(9), &classes, 1.5)),
-        Box::new(LinearRegression::new(&inputs(9), &targets, 2.0)),
+        Box::new(BayesianLinearModel::new(&inputs(9), &targets, 2.0)),
     ]
 }
 

@@ -17,4 +17,4 @@ pub use fit::{
     BatchSampling, FitRandomStreams, VariationalFamily, VariationalFitOptions, VariationalGaussian, WindowedAdaGrad,
     batch_size, find_posterior_mode, fit_variational_posterior,
 };
-pub use model::{BayesianLogisticModel, BayesianModel, LinearRegression};
+pub use model::{BayesianLinearModel, BayesianLogisticModel, BayesianModel};

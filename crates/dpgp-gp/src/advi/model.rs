@@ -45,7 +45,7 @@ pub trait BayesianModel: Sync {
 /// assert!((value + 2.0 + 0.5 * std::f64::consts::TAU.ln()).abs() < 1e-15);
 /// ```
 #[derive(Debug, Clone)]
-pub struct LinearRegression {
+pub struct BayesianLinearModel {
     /// Rows one after the other (n d).
     inputs: Vec<f64>,
     targets: Vec<f64>,
@@ -53,7 +53,7 @@ pub struct LinearRegression {
     prior_variance: f64,
 }
 
-impl LinearRegression {
+impl BayesianLinearModel {
     /// A model of these inputs (n x d) and targets (n).
     pub fn new(inputs: &DMatrix<f64>, targets: &[f64], prior_variance: f64) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl LinearRegression {
     }
 }
 
-impl BayesianModel for LinearRegression {
+impl BayesianModel for BayesianLinearModel {
     fn dimension(&self) -> usize {
         self.weights + 1
     }

@@ -44,26 +44,28 @@ impl GridMeans {
 
     /// Predicts the function and targets at inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
-        let (mean, variance) = (self.means(inputs), self.at_inputs(&self.variances, inputs));
-        let part =
-            |variance| PredictiveMixture::mixture(vec![WeightedNormals { weight: 1.0, mean: mean.clone(), variance }]);
+        let (mean, variance) = (self.means(inputs), self.cell_values_at_inputs(&self.variances, inputs));
+        let part = |variance| {
+            PredictiveMixture::from_parts(vec![WeightedNormals { weight: 1.0, mean: mean.clone(), variance }])
+        };
         let of_targets = variance.add_scalar(self.scatter);
         MixturePrediction { function: part(variance), targets: part(of_targets) }
     }
 
     /// The means at inputs alone.
     pub fn means(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
-        self.at_inputs(&self.means, inputs)
+        self.cell_values_at_inputs(&self.means, inputs)
     }
 
     /// The variances at inputs if sums and counts were known without noise.
-    pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
-        self.at_inputs(&self.without_noise, inputs)
+    pub fn variance_without_privacy_noise(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
+        self.cell_values_at_inputs(&self.without_noise, inputs)
     }
 
-    fn at_inputs(&self, numbers: &DVector<f64>, inputs: &DMatrix<f64>) -> DVector<f64> {
+    fn cell_values_at_inputs(&self, numbers: &DVector<f64>, inputs: &DMatrix<f64>) -> DVector<f64> {
         let lattice = self.tree.lattice();
-        let number = |input: Vec<f64>| numbers[self.tree.cell(0, &lattice.coordinates(lattice.cell_index(&input)))];
+        let number =
+            |input: Vec<f64>| numbers[self.tree.cell_index(0, &lattice.coordinates(lattice.cell_index(&input)))];
         DVector::from_iterator(inputs.nrows(), inputs.row_iter().map(|input| number(input.iter().copied().collect())))
     }
 }
@@ -94,6 +96,6 @@ mod tests {
         assert!((prediction.function.variance()[0] - variance).abs() < 1e-12);
         assert!((prediction.targets.variance()[0] - variance - 14.0).abs() < 1e-12);
         assert_eq!(prediction.function.variance()[1], 100.0);
-        assert_eq!(found.variance_without_noise(&at)[0], 0.14);
+        assert_eq!(found.variance_without_privacy_noise(&at)[0], 0.14);
     }
 }

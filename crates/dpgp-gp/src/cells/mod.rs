@@ -81,7 +81,7 @@ impl CellTree {
     }
 
     /// The number of levels, that of the whole box among them.
-    pub fn levels(&self) -> usize {
+    pub fn level_count(&self) -> usize {
         self.halvings.len()
     }
 
@@ -91,12 +91,12 @@ impl CellTree {
     }
 
     /// The number of cells at a level.
-    pub fn cells(&self, level: usize) -> usize {
+    pub fn cell_count(&self, level: usize) -> usize {
         1 << self.halvings[level].iter().sum::<u32>()
     }
 
     /// The cell of a level that holds a cell of the lattice; the last input moves fastest.
-    pub fn cell(&self, level: usize, coordinates: &[i64]) -> usize {
+    pub fn cell_index(&self, level: usize, coordinates: &[i64]) -> usize {
         let most = self.lattice.cells_per_side().ilog2();
         let along = self.halvings[level].iter().zip(coordinates);
         along.fold(0, |cell, (halved, place)| (cell << halved) | (*place as usize >> (most - halved)))
@@ -150,10 +150,10 @@ impl<'a> CellTreePrecision<'a> {
     /// For noise of these standard deviations on the cells of each level.
     pub fn new(tree: &'a CellTree, sds: &[f64]) -> Self {
         let precision: f64 = sds.iter().map(|sd| sd.powi(-2)).sum();
-        let finest = tree.levels() - 1;
-        let cells = tree.cells(finest);
+        let finest = tree.level_count() - 1;
+        let cells = tree.cell_count(finest);
         let ancestors =
-            (0..tree.levels()).map(|level| (0..cells).map(|cell| tree.ancestor(level, finest, cell)).collect());
+            (0..tree.level_count()).map(|level| (0..cells).map(|cell| tree.ancestor(level, finest, cell)).collect());
         Self {
             tree,
             weights: sds.iter().map(|sd| sd.powi(-2) / precision).collect(),
@@ -163,13 +163,13 @@ impl<'a> CellTreePrecision<'a> {
     }
 
     /// The number of finest cells.
-    pub fn cells(&self) -> usize {
-        self.tree.cells(self.tree.levels() - 1)
+    pub fn finest_cell_count(&self) -> usize {
+        self.tree.cell_count(self.tree.level_count() - 1)
     }
 
     /// `h = sum_k a_k A_k' b_k` of noisy numbers by level.
     pub fn combine_levels<'b>(&self, levels: impl Iterator<Item = &'b DVector<f64>>) -> DVector<f64> {
-        let mut combined = DVector::zeros(self.cells());
+        let mut combined = DVector::zeros(self.finest_cell_count());
         for ((numbers, weight), ancestors) in levels.zip(&self.weights).zip(&self.ancestors) {
             for (entry, ancestor) in combined.iter_mut().zip(ancestors) {
                 *entry += weight * numbers[*ancestor];
@@ -180,9 +180,9 @@ impl<'a> CellTreePrecision<'a> {
 
     /// `V x`.
     fn times(&self, x: &DVector<f64>) -> DVector<f64> {
-        let sums: Vec<DVector<f64>> = (0..self.tree.levels())
+        let sums: Vec<DVector<f64>> = (0..self.tree.level_count())
             .map(|level| {
-                let mut sums = DVector::zeros(self.tree.cells(level));
+                let mut sums = DVector::zeros(self.tree.cell_count(level));
                 for (value, ancestor) in x.iter().zip(&self.ancestors[level]) {
                     sums[*ancestor] += value;
                 }
@@ -210,12 +210,13 @@ impl<'a> CellTreePrecision<'a> {
     /// The nonnegative x that add up to about `total` with the least `x' V x / 2 - h' x`, by the accelerated proximal gradient of Beck and
     /// Teboulle (2009), started again where it turns back (O'Donoghue and Candes 2015).
     pub fn solve_nonnegative(&self, h: &DVector<f64>, total: f64) -> DVector<f64> {
-        let cells = self.cells() as f64;
+        let cells = self.finest_cell_count() as f64;
         // The greatest eigenvalue of V is that of the constant vector; a penalty on the total has the same.
-        let largest: f64 =
-            (0..self.tree.levels()).map(|level| self.weights[level] * cells / self.tree.cells(level) as f64).sum();
+        let largest: f64 = (0..self.tree.level_count())
+            .map(|level| self.weights[level] * cells / self.tree.cell_count(level) as f64)
+            .sum();
         let (penalty, step) = (largest / cells, 0.5 / largest);
-        let mut x = DVector::from_element(self.cells(), total / cells);
+        let mut x = DVector::from_element(self.finest_cell_count(), total / cells);
         let (mut ahead, mut momentum) = (x.clone(), 1.0f64);
         for _ in 0..STEPS {
             let surplus = penalty * (ahead.sum() - total);
@@ -241,21 +242,21 @@ mod tests {
     fn cells_are_nested() {
         let lattice = Lattice::new(8, 2);
         let tree = CellTree::new(lattice, &[0.3, 0.2], 6);
-        assert_eq!((tree.levels(), tree.cells(6)), (7, 64));
+        assert_eq!((tree.level_count(), tree.cell_count(6)), (7, 64));
         for place in 0..lattice.len() {
             let coordinates = lattice.coordinates(place);
-            for fine in 0..tree.levels() {
-                let cell = tree.cell(fine, &coordinates);
+            for fine in 0..tree.level_count() {
+                let cell = tree.cell_index(fine, &coordinates);
                 let (corner, lengths) = tree.corner_and_lengths(fine, cell);
                 for (x, (low, length)) in lattice.midpoint(place).iter().zip(corner.iter().zip(&lengths)) {
                     assert!(low < x && *x < low + length);
                 }
                 for level in 0..=fine {
-                    assert_eq!(tree.ancestor(level, fine, cell), tree.cell(level, &coordinates));
+                    assert_eq!(tree.ancestor(level, fine, cell), tree.cell_index(level, &coordinates));
                 }
             }
         }
-        assert_eq!(CellTree::new(lattice, &[0.3, 0.2], 20).levels(), 7);
+        assert_eq!(CellTree::new(lattice, &[0.3, 0.2], 20).level_count(), 7);
     }
 
     #[test]

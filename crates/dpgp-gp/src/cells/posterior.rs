@@ -37,7 +37,7 @@ impl NoisyCellSums {
     /// Joins the finest cells in pairs; `None` if the box is one cell. A joined cell has the noise variance of both, and two noisy
     /// numbers of the same cell are averaged by their precision.
     fn merge_finest_cells(&self, tree: &CellTree) -> Option<(CellTree, Self)> {
-        let finest = tree.levels() - 1;
+        let finest = tree.level_count() - 1;
         let (fine, before) = (tree.halvings(finest), finest.checked_sub(1).map(|level| tree.halvings(level)));
         let joinable = |input: &usize| fine[*input] > before.map_or(0, |before| before[*input]);
         let input = (0..fine.len()).filter(joinable).max_by_key(|input| fine[*input])?;
@@ -63,8 +63,8 @@ impl NoisyCellLevel {
     /// Sums over the coarser cells of `pair`, a tree of two levels of which the finer is this one.
     fn merge_cell_pairs(&self, pair: &CellTree) -> Self {
         let mut joined = Self {
-            sums: DVector::zeros(pair.cells(0)),
-            counts: DVector::zeros(pair.cells(0)),
+            sums: DVector::zeros(pair.cell_count(0)),
+            counts: DVector::zeros(pair.cell_count(0)),
             sums_sd: self.sums_sd * std::f64::consts::SQRT_2,
             counts_sd: self.counts_sd * std::f64::consts::SQRT_2,
         };
@@ -220,7 +220,7 @@ impl CellPosterior {
         counted: FinestCellCounts,
     ) -> Result<Self, LinalgError> {
         let bound = prior.bound;
-        let levels = &sums.levels[..tree.levels()];
+        let levels = &sums.levels[..tree.level_count()];
         let sds: Vec<f64> = levels.iter().map(|level| level.sums_sd).collect();
         let precision = CellTreePrecision::new(&tree, &sds);
         let among = precision.submatrix(&counted.cells);
@@ -326,7 +326,7 @@ impl CellPosterior {
             let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
             let evidence = choice.log_prior - logs - 0.5 * factor.lower_solve(&rest).norm_squared();
             let weights = factor.solve(&rest).column(0).into_owned();
-            let target = self.target_variance(*choice, &tables[choice.kernel], &weights, spread);
+            let target = self.residual_target_variance(*choice, &tables[choice.kernel], &weights, spread);
             Ok((
                 evidence,
                 CellMixtureMember { choice: CellHyperparameters { target, ..*choice }, weight: 0.0, factor, weights },
@@ -351,7 +351,7 @@ impl CellPosterior {
     /// The variance of a target about the function and about what its place has of its own: that of all targets, less what is explained
     /// by the means of the process over cells, weighed by rows. The noise shrinks these means, so that intervals of targets err to the
     /// wide side.
-    fn target_variance(
+    fn residual_target_variance(
         &self,
         choice: CellHyperparameters,
         correlations: &DMatrix<f64>,
@@ -388,7 +388,7 @@ impl CellPosterior {
     }
 
     /// The weight of each choice that counts.
-    pub fn weights(&self) -> Vec<f64> {
+    pub fn hyperparameter_weights(&self) -> Vec<f64> {
         self.members.iter().map(|member| member.weight).collect()
     }
 
@@ -413,8 +413,8 @@ impl CellPosterior {
             targets.push(WeightedNormals { weight: member.weight, mean, variance: of_targets });
         }
         MixturePrediction {
-            function: PredictiveMixture::mixture(function),
-            targets: PredictiveMixture::mixture(targets),
+            function: PredictiveMixture::from_parts(function),
+            targets: PredictiveMixture::from_parts(targets),
         }
     }
 
@@ -422,7 +422,7 @@ impl CellPosterior {
     ///
     /// # Errors
     /// [`LinalgError`] if a covariance cannot be factorised.
-    pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
+    pub fn variance_without_privacy_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
         let crosses = self.kernel_cross_correlations(inputs);
         let mut variances = DVector::zeros(inputs.nrows());
         for member in &self.members {
@@ -455,8 +455,9 @@ impl CellPosterior {
         let kernels: Vec<usize> = (0..self.kernels.len()).collect();
         let of = |kernel: &usize| {
             let stretch = self.kernels[*kernel].stretch;
-            counts(*kernel)
-                .then(|| mean_cell_correlations(&self.prior.kernel, stretch, &self.tree, &self.kept.cells, inputs))
+            counts(*kernel).then(|| {
+                mean_cell_point_correlations(&self.prior.kernel, stretch, &self.tree, &self.kept.cells, inputs)
+            })
         };
         kernels.par_iter().map(of).collect()
     }
@@ -473,10 +474,10 @@ impl CellPosterior {
             return DMatrix::zeros(cells.len(), inputs.nrows());
         };
         let mut cross = (of_kernel * choice.variance).add_scalar(self.bias);
-        let (lattice, finest) = (self.tree.lattice(), self.tree.levels() - 1);
+        let (lattice, finest) = (self.tree.lattice(), self.tree.level_count() - 1);
         for (point, mut column) in cross.column_iter_mut().enumerate() {
             let input: Vec<f64> = inputs.row(point).iter().copied().collect();
-            let own = self.tree.cell(finest, &lattice.coordinates(lattice.cell_index(&input)));
+            let own = self.tree.cell_index(finest, &lattice.coordinates(lattice.cell_index(&input)));
             if let Ok(place) = cells.binary_search(&own) {
                 column[place] += choice.of_place;
             }
@@ -499,7 +500,7 @@ struct FinestCellCounts {
 }
 
 fn estimate_cell_counts(tree: &CellTree, sums: &NoisyCellSums) -> FinestCellCounts {
-    let levels = &sums.levels[..tree.levels()];
+    let levels = &sums.levels[..tree.level_count()];
     let sds: Vec<f64> = levels.iter().map(|level| level.counts_sd).collect();
     let precision = CellTreePrecision::new(tree, &sds);
     let combined = precision.combine_levels(levels.iter().map(|level| &level.counts));
@@ -522,7 +523,7 @@ fn estimate_cell_counts(tree: &CellTree, sums: &NoisyCellSums) -> FinestCellCoun
 /// where rows are spread evenly, and `1 / (m + 1)` where they stand at m places in a cell, scattered at random: each place has its own mean.
 /// The noise on counts adds its variance to each square.
 fn estimate_within_cell_clustering(tree: &CellTree, finest: &NoisyCellLevel) -> f64 {
-    let halvings = tree.halvings(tree.levels() - 1);
+    let halvings = tree.halvings(tree.level_count() - 1);
     let Some(input) = (0..halvings.len()).max_by_key(|input| halvings[*input]).filter(|i| halvings[*i] > 0) else {
         return 1.0;
     };
@@ -536,7 +537,7 @@ fn estimate_within_cell_clustering(tree: &CellTree, finest: &NoisyCellLevel) -> 
 
 /// The cells along each input at the finest level.
 fn finest_grid_shape(tree: &CellTree) -> Vec<usize> {
-    tree.halvings(tree.levels() - 1).iter().map(|halved| 1 << halved).collect()
+    tree.halvings(tree.level_count() - 1).iter().map(|halved| 1 << halved).collect()
 }
 
 /// Points along each input of a cell whose pairs stand for it, so that no more than [`EVALUATIONS`] are needed.
@@ -550,7 +551,7 @@ impl CellKernel {
     fn new(kernel: &BoxKernel, part: f64, tree: &CellTree, grid: &[usize]) -> Self {
         let stretch = part / kernel.shortest_lengthscale();
         let correlations = kernel.correlation_kernel(stretch);
-        let (_, lengths) = tree.corner_and_lengths(tree.levels() - 1, 0);
+        let (_, lengths) = tree.corner_and_lengths(tree.level_count() - 1, 0);
         let cells = grid.iter().product();
         let points = quadrature_points_per_axis(cells, grid.len());
         let differences = (2 * points - 1).pow(grid.len() as u32);
@@ -563,7 +564,7 @@ impl CellKernel {
                     apart[input] = (rest % grid[input]) as f64;
                     rest /= grid[input];
                 }
-                mean_correlation(correlations.as_ref(), &apart, &lengths, points, differences, &zero)
+                mean_cell_pair_correlation(correlations.as_ref(), &apart, &lengths, points, differences, &zero)
             })
             .collect();
         Self { stretch, table }
@@ -591,7 +592,7 @@ fn cell_coordinates(cell: usize, grid: &[usize]) -> Vec<usize> {
 }
 
 /// The mean of correlations over pairs of points of two cells that are `apart` cells from each other.
-fn mean_correlation(
+fn mean_cell_pair_correlation(
     kernel: &dyn Kernel,
     apart: &[f64],
     lengths: &[f64],
@@ -616,7 +617,7 @@ fn mean_correlation(
 }
 
 /// The mean correlations of cells with points (k x t).
-fn mean_cell_correlations(
+fn mean_cell_point_correlations(
     kernel: &BoxKernel,
     stretch: f64,
     tree: &CellTree,
@@ -625,8 +626,8 @@ fn mean_cell_correlations(
 ) -> DMatrix<f64> {
     let correlations = kernel.correlation_kernel(stretch);
     let dimensions = inputs.ncols();
-    let finest = tree.levels() - 1;
-    let points = quadrature_points_per_axis(tree.cells(finest), dimensions);
+    let finest = tree.level_count() - 1;
+    let points = quadrature_points_per_axis(tree.cell_count(finest), dimensions);
     let each = points.pow(dimensions as u32);
     let mut means = DMatrix::zeros(cells.len(), inputs.nrows());
     for place in 0..each {
@@ -657,22 +658,22 @@ mod tests {
 
     /// Rows on a line of 64 cells: 50 in each, with the mean `5 sin(6 x)`, exact sums, and little noise.
     fn sums(tree: &CellTree, sd: f64) -> NoisyCellSums {
-        let finest = tree.levels() - 1;
+        let finest = tree.level_count() - 1;
         let (mut levels, mut squares) = (Vec::new(), 0.0);
         for level in 0..=finest {
-            let cells = tree.cells(level);
+            let cells = tree.cell_count(level);
             let (mut sums, mut counts) = (DVector::zeros(cells), DVector::zeros(cells));
-            for cell in 0..tree.cells(finest) {
+            for cell in 0..tree.cell_count(finest) {
                 let into = tree.ancestor(level, finest, cell);
-                sums[into] += 50.0 * mean_of(cell, tree.cells(finest));
+                sums[into] += 50.0 * mean_of(cell, tree.cell_count(finest));
                 counts[into] += 50.0;
             }
             levels.push(NoisyCellLevel { sums, counts, sums_sd: 10.0 * sd, counts_sd: sd });
         }
-        for cell in 0..tree.cells(finest) {
-            squares += 50.0 * (mean_of(cell, tree.cells(finest)).powi(2) + 1.0);
+        for cell in 0..tree.cell_count(finest) {
+            squares += 50.0 * (mean_of(cell, tree.cell_count(finest)).powi(2) + 1.0);
         }
-        NoisyCellSums { rows: 50.0 * tree.cells(finest) as f64, squares, levels }
+        NoisyCellSums { rows: 50.0 * tree.cell_count(finest) as f64, squares, levels }
     }
 
     fn mean_of(cell: usize, cells: usize) -> f64 {
@@ -683,11 +684,11 @@ mod tests {
     fn the_function_is_found_where_noise_is_little() {
         let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();
         let posterior = CellPosterior::new(&tree, &sums(&tree, 0.01), &prior()).unwrap();
-        assert!((posterior.weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((posterior.hyperparameter_weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let inputs = DMatrix::from_fn(9, 1, |i, _| (0.5 + 7.0 * i as f64) / 64.0);
         let found = posterior.predict(&inputs);
         let (mean, variance) = (found.function.mean(), found.function.variance());
-        let without = posterior.variance_without_noise(&inputs).unwrap();
+        let without = posterior.variance_without_privacy_noise(&inputs).unwrap();
         let means = posterior.means(&inputs);
         for point in 0..9 {
             let expected = mean_of(7 * point, 64);
@@ -811,12 +812,12 @@ mod tests {
         let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![4]]).unwrap();
         let exact = sums(&tree, 1.0);
         let (once, joined) = exact.merge_finest_cells(&tree).unwrap();
-        assert_eq!((once.levels(), once.halvings(1)), (2, &[3][..]));
+        assert_eq!((once.level_count(), once.halvings(1)), (2, &[3][..]));
         let level = &joined.levels[1];
         assert!((level.counts_sd - 2f64.sqrt()).abs() < 1e-15 && level.counts.iter().all(|n| *n == 100.0));
         // Four cells into one, beside a number of the same cell: precisions 1/4 and 1.
         let (twice, joined) = joined.merge_finest_cells(&once).unwrap();
-        assert_eq!((twice.levels(), twice.halvings(0)), (1, &[2][..]));
+        assert_eq!((twice.level_count(), twice.halvings(0)), (1, &[2][..]));
         let level = &joined.levels[0];
         assert!((level.counts_sd - 0.8f64.sqrt()).abs() < 1e-12 && (level.counts[0] - 200.0).abs() < 1e-9);
         let whole = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![0]]).unwrap();

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::distance::check_lengthscale_count;
 use super::{
-    BoxScale, ExponentiatedQuadratic, Kernel, KernelError, KernelKeyError, SpecKernel, StationaryKernel, SumKernel,
+    BoxScale, ExponentiatedQuadratic, Kernel, KernelKeyError, KernelKeyErrorReason, SpecKernel, StationaryKernel,
+    SumKernel,
 };
 use dpgp_number::{NonNegative, Positive};
 
@@ -49,11 +50,11 @@ pub struct ExponentiatedQuadraticTerm {
 
 impl ExponentiatedQuadraticTerm {
     /// The inputs that it depends on.
-    pub fn inputs(&self) -> Vec<usize> {
+    pub fn active_inputs(&self) -> Vec<usize> {
         (0..self.lengthscales.len()).filter(|input| self.lengthscales[*input].is_finite()).collect()
     }
 
-    fn covariance(self) -> Box<dyn Kernel> {
+    fn build_kernel(self) -> Box<dyn Kernel> {
         Box::new(ExponentiatedQuadratic::ard(self.variance, self.lengthscales))
     }
 }
@@ -72,14 +73,14 @@ impl AdditiveSetting {
     }
 
     /// The parts that vary, with lengthscales in some unit for each input.
-    pub fn parts(&self, units: &[f64]) -> Vec<ExponentiatedQuadraticTerm> {
+    pub fn terms_in_units(&self, units: &[f64]) -> Vec<ExponentiatedQuadraticTerm> {
         let alone = self.variances.iter().enumerate().filter(|(_, variance)| variance.get() > 0.0);
-        let alone = alone.map(|(input, variance)| self.part(variance.get(), &[input], units));
-        let pairs = self.pairs.iter().map(|pair| self.part(pair.variance.get(), &pair.inputs, units));
+        let alone = alone.map(|(input, variance)| self.term_in_units(variance.get(), &[input], units));
+        let pairs = self.pairs.iter().map(|pair| self.term_in_units(pair.variance.get(), &pair.inputs, units));
         alone.chain(pairs).collect()
     }
 
-    fn part(&self, variance: f64, inputs: &[usize], units: &[f64]) -> ExponentiatedQuadraticTerm {
+    fn term_in_units(&self, variance: f64, inputs: &[usize], units: &[f64]) -> ExponentiatedQuadraticTerm {
         let all = self.lengthscales.iter().cycle().zip(units).enumerate();
         let lengthscales = all.map(|(input, (lengthscale, unit))| match inputs.contains(&input) {
             true => lengthscale.get() / unit,
@@ -90,22 +91,22 @@ impl AdditiveSetting {
 
     /// The covariance function, its variance over a number, with lengthscales in some unit for each input.
     fn kernel_in_units(&self, over: f64, units: &[f64]) -> Box<dyn Kernel> {
-        let parts = self.parts(units).into_iter();
+        let parts = self.terms_in_units(units).into_iter();
         let parts =
-            parts.map(|part| ExponentiatedQuadraticTerm { variance: part.variance / over, ..part }.covariance());
+            parts.map(|part| ExponentiatedQuadraticTerm { variance: part.variance / over, ..part }.build_kernel());
         Box::new(SumKernel(parts.collect()))
     }
 }
 
 impl InputPairKernelSetting {
     /// Whether there are two such inputs among so many.
-    fn fits(&self, inputs: usize) -> bool {
+    fn has_valid_inputs(&self, inputs: usize) -> bool {
         let [one, other] = self.inputs;
         one != other && one.max(other) < inputs
     }
 }
 
-fn kernel_key_error(key: &str, reason: KernelError) -> KernelKeyError {
+fn kernel_key_error(key: &str, reason: KernelKeyErrorReason) -> KernelKeyError {
     KernelKeyError { key: key.to_owned(), reason }
 }
 
@@ -116,16 +117,18 @@ impl SpecKernel for AdditiveSetting {
     fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
         check_lengthscale_count(&self.lengthscales, inputs)?;
         if self.variances.len() != inputs {
-            return Err(kernel_key_error("variances", KernelError::Dimension(self.variances.len())));
+            return Err(kernel_key_error("variances", KernelKeyErrorReason::Dimension(self.variances.len())));
         }
         if self.prior_variance() <= 0.0 {
-            return Err(kernel_key_error("variances", KernelError::Empty));
+            return Err(kernel_key_error("variances", KernelKeyErrorReason::Empty));
         }
-        let wrong = self.pairs.iter().position(|pair| !pair.fits(inputs));
-        wrong.map_or(Ok(()), |place| Err(kernel_key_error(&format!("pairs.{place}.inputs"), KernelError::Places)))
+        let wrong = self.pairs.iter().position(|pair| !pair.has_valid_inputs(inputs));
+        wrong.map_or(Ok(()), |place| {
+            Err(kernel_key_error(&format!("pairs.{place}.inputs"), KernelKeyErrorReason::Places))
+        })
     }
 
-    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         self.kernel_in_units(1.0, &vec![1.0; inputs.ncols()])
     }
 
@@ -149,7 +152,7 @@ impl StationaryKernel for AdditiveSetting {
     }
 
     fn exponentiated_quadratic_terms(&self, sides: &[f64]) -> Option<Vec<ExponentiatedQuadraticTerm>> {
-        Some(self.parts(sides))
+        Some(self.terms_in_units(sides))
     }
 
     fn is_additive(&self) -> bool {
@@ -168,7 +171,7 @@ mod tests {
     #[test]
     fn functions_of_one_and_two_inputs_add_up() {
         let text = "lengthscales = [1.0, 2.0, 4.0]\nvariances = [0.5, 0.0, 0.25]\npairs = [{ inputs = [0, 2], variance = 3.0 }]";
-        let kernel = setting(text).covariance(&DMatrix::zeros(1, 3));
+        let kernel = setting(text).build_kernel(&DMatrix::zeros(1, 3));
         let [c0, c2] = [(-0.5f64).exp(), (-0.5f64 * 0.25).exp()];
         let expected = 0.5 * c0 + 0.25 * c2 + 3.0 * c0 * c2;
         // The second input has no function.

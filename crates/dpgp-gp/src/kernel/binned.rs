@@ -56,7 +56,7 @@ impl BinKernel {
         let mut slopes = Vec::with_capacity(factors.len());
         for d in 0..factors.len() {
             // One lengthscale stands in one factor alone: of the product rule a single term is left.
-            let factor = std::mem::replace(&mut factors[d], self.axis_matrix(bins, d, interval_correlation_slope));
+            let factor = std::mem::replace(&mut factors[d], self.axis_matrix(bins, d, interval_correlation_log_slope));
             slopes.push(self.multiply_axis_entries(bins, &factors));
             factors[d] = factor;
         }
@@ -129,7 +129,7 @@ fn interval_correlation(observed: BinObservation, l: f64, a: Interval, b: Interv
 }
 
 /// `d / d ln l` of [`interval_correlation`]; for `e = exp(-r^2)` with `r = D / l` that is `2 r^2 e`.
-fn interval_correlation_slope(observed: BinObservation, l: f64, a: Interval, b: Interval) -> f64 {
+fn interval_correlation_log_slope(observed: BinObservation, l: f64, a: Interval, b: Interval) -> f64 {
     match observed {
         BinObservation::Average => kernel_double_integral_log_slope(l, a, b) / (a.width() * b.width()),
         BinObservation::Centre => {

@@ -42,7 +42,9 @@ impl Bins {
     /// assert_eq!(bins.centre(1), [1.0, 4.5]);
     /// ```
     pub fn grid(dimensions: &[(f64, f64, usize)]) -> Self {
-        Self::from_edges(&dimensions.iter().map(|&(low, high, count)| edges(low, high, count)).collect::<Vec<_>>())
+        Self::from_edges(
+            &dimensions.iter().map(|&(low, high, count)| equal_width_edges(low, high, count)).collect::<Vec<_>>(),
+        )
     }
 
     /// All cuboids of a grid with these ends of intervals along each dimension, which must rise; the last dimension varies fastest.
@@ -124,7 +126,7 @@ impl Bins {
 }
 
 /// The ends of intervals of equal width from low to high.
-fn edges(low: f64, high: f64, count: usize) -> Vec<f64> {
+fn equal_width_edges(low: f64, high: f64, count: usize) -> Vec<f64> {
     // Each edge by itself and not by adding widths, which would carry rounding errors along.
     (0..=count).map(|i| low + (high - low) * i as f64 / count as f64).collect()
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::in_box::ConstantKernel;
-use super::{BoxScale, Kernel, KernelError, KernelKeyError, KernelSetting, SpecKernel, StationaryKernel};
+use super::{BoxScale, Kernel, KernelKeyError, KernelKeyErrorReason, KernelSetting, SpecKernel, StationaryKernel};
 
 /// `k(x, x') = sum_i k_i(x, x')`: the sum of independent processes.
 ///
@@ -42,8 +42,8 @@ impl SpecKernel for SumSetting {
         check_parts(&self.0, inputs)
     }
 
-    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
-        Box::new(SumKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
+    fn build_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(SumKernel(self.0.iter().map(|part| part.build_kernel(inputs)).collect()))
     }
 
     fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
@@ -72,8 +72,8 @@ impl SpecKernel for ProductSetting {
         check_parts(&self.0, inputs)
     }
 
-    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
-        Box::new(ProductKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
+    fn build_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(ProductKernel(self.0.iter().map(|part| part.build_kernel(inputs)).collect()))
     }
 
     fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
@@ -106,7 +106,7 @@ fn stationary_parts(parts: &[KernelSetting]) -> impl Iterator<Item = &dyn Statio
 /// Whether there are parts, all of which fit.
 fn check_parts(parts: &[KernelSetting], inputs: usize) -> Result<(), KernelKeyError> {
     if parts.is_empty() {
-        return Err(KernelKeyError { key: String::new(), reason: KernelError::Empty });
+        return Err(KernelKeyError { key: String::new(), reason: KernelKeyErrorReason::Empty });
     }
     let mut places = parts.iter().enumerate();
     places.try_for_each(|(i, part)| part.check_input_count(inputs).map_err(|unfit| unfit.with_key_prefix(i)))

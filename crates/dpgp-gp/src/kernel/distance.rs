@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxScale, Kernel, KernelError, KernelKeyError, SpecKernel, StationaryKernel};
+use super::{BoxScale, Kernel, KernelKeyError, KernelKeyErrorReason, SpecKernel, StationaryKernel};
 use dpgp_number::Positive;
 
 /// One lengthscale for every input, or one for each.
@@ -17,7 +17,7 @@ impl Lengthscales {
     }
 
     /// `sum_l (x_l - y_l)^2 / lengthscale_l^2`.
-    pub fn squared_distance(&self, x: &[f64], y: &[f64]) -> f64 {
+    pub fn scaled_squared_distance(&self, x: &[f64], y: &[f64]) -> f64 {
         let differences = x.iter().zip(y).zip(self.0.iter().cycle());
         differences.map(|((a, b), lengthscale)| ((a - b) / lengthscale).powi(2)).sum()
     }
@@ -26,10 +26,10 @@ impl Lengthscales {
 /// Whether there is one lengthscale, or one for each of so many inputs.
 pub(super) fn check_lengthscale_count(lengthscales: &[Positive], inputs: usize) -> Result<(), KernelKeyError> {
     let reason = match lengthscales.len() {
-        0 => KernelError::Empty,
+        0 => KernelKeyErrorReason::Empty,
         1 => return Ok(()),
         found if found == inputs => return Ok(()),
-        found => KernelError::Dimension(found),
+        found => KernelKeyErrorReason::Dimension(found),
     };
     Err(KernelKeyError { key: "lengthscales".to_owned(), reason })
 }
@@ -77,7 +77,7 @@ impl Matern {
 
 impl Kernel for Matern {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        let r = self.lengthscales.squared_distance(x, y).sqrt();
+        let r = self.lengthscales.scaled_squared_distance(x, y).sqrt();
         let (s, polynomial) = match self.smoothness {
             Smoothness::Half => (r, 1.0),
             Smoothness::ThreeHalves => {
@@ -117,7 +117,7 @@ impl SpecKernel for MaternSetting {
         check_lengthscale_count(&self.lengthscales, inputs)
     }
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         let lengthscales = self.lengthscales.iter().map(|l| l.get()).collect();
         Box::new(Matern::new(self.smoothness, self.variance.get(), lengthscales))
     }
@@ -169,7 +169,7 @@ impl RationalQuadratic {
 
 impl Kernel for RationalQuadratic {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        let half = 0.5 * self.lengthscales.squared_distance(x, y) / self.alpha;
+        let half = 0.5 * self.lengthscales.scaled_squared_distance(x, y) / self.alpha;
         // The logarithm of 1 + half keeps its digits where half is tiny, as it is for a large alpha.
         self.variance * (-self.alpha * half.ln_1p()).exp()
     }
@@ -199,7 +199,7 @@ impl SpecKernel for RationalQuadraticSetting {
         check_lengthscale_count(&self.lengthscales, inputs)
     }
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         let lengthscales = self.lengthscales.iter().map(|l| l.get()).collect();
         Box::new(RationalQuadratic::new(self.variance.get(), self.alpha.get(), lengthscales))
     }

@@ -5,7 +5,9 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxScale, ExponentiatedQuadraticTerm, Kernel, KernelError, KernelKeyError, SpecKernel, StationaryKernel};
+use super::{
+    BoxScale, ExponentiatedQuadraticTerm, Kernel, KernelKeyError, KernelKeyErrorReason, SpecKernel, StationaryKernel,
+};
 use dpgp_linalg::{exponential, for_each_piece_in_parallel};
 use dpgp_number::Positive;
 
@@ -58,7 +60,7 @@ pub struct ExponentiatedQuadraticSetting {
 impl SpecKernel for ExponentiatedQuadraticSetting {
     const EXAMPLE: &'static str = "{ variance = 2.5, lengthscale = 1.7 }";
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(ExponentiatedQuadratic::isotropic(self.variance.get(), self.lengthscale.get()))
     }
 
@@ -109,10 +111,10 @@ impl SpecKernel for ArdExponentiatedQuadraticSetting {
         if found == inputs {
             return Ok(());
         }
-        Err(KernelKeyError { key: "lengthscales".to_owned(), reason: KernelError::Dimension(found) })
+        Err(KernelKeyError { key: "lengthscales".to_owned(), reason: KernelKeyErrorReason::Dimension(found) })
     }
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         let lengthscales = self.lengthscales.iter().map(|l| l.get()).collect();
         Box::new(ExponentiatedQuadratic::ard(self.variance.get(), lengthscales))
     }
@@ -162,7 +164,7 @@ impl Kernel for ExponentiatedQuadratic {
         let columns = (PIECE / a.nrows().max(1)).max(1);
         let pairs = RowPairs { a, b, scales: &scales, variance: self.variance };
         for_each_piece_in_parallel(out.as_mut_slice().chunks_mut(columns * a.nrows().max(1)), |place, values| {
-            pairs.write_columns(place * columns, values);
+            pairs.write_kernel_columns(place * columns, values);
         });
         out
     }
@@ -181,7 +183,7 @@ struct RowPairs<'a> {
 
 impl RowPairs<'_> {
     /// Writes the columns from one on.
-    fn write_columns(&self, first: usize, values: &mut [f64]) {
+    fn write_kernel_columns(&self, first: usize, values: &mut [f64]) {
         let level = Level::new();
         dispatch!(level, simd => simd.vectorize(
             #[inline(always)]
@@ -198,7 +200,7 @@ impl RowPairs<'_> {
             // An input of infinite lengthscale adds nothing.
             for (l, scale) in self.scales.iter().enumerate().filter(|(_, scale)| **scale > 0.0) {
                 let inputs = &self.a.as_slice()[l * rows..(l + 1) * rows];
-                subtract_squares(values, inputs, self.b[(first + j, l)], *scale);
+                subtract_scaled_squared_distances(values, inputs, self.b[(first + j, l)], *scale);
             }
             for value in values {
                 *value = self.variance * exponential(*value);
@@ -210,7 +212,7 @@ impl RowPairs<'_> {
 /// Subtracts `scale^2 (input - other)^2` from each value. Differences and not `a^2 + b^2 - 2 a b`: those cancel where inputs
 /// are close and far from the origin.
 #[inline(always)]
-fn subtract_squares(values: &mut [f64], inputs: &[f64], other: f64, scale: f64) {
+fn subtract_scaled_squared_distances(values: &mut [f64], inputs: &[f64], other: f64, scale: f64) {
     for (value, input) in values.iter_mut().zip(inputs) {
         let distance = (input - other) * scale;
         *value = distance.mul_add(-distance, *value);

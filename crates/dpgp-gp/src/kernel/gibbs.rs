@@ -76,7 +76,7 @@ impl GibbsSetting {
 impl SpecKernel for GibbsSetting {
     const EXAMPLE: &'static str = "{ variance = 1.3, bandwidth = 1.5, points = 4.0, longest = 20.0 }";
 
-    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(GibbsKernel::new(self.variance.get(), self.lengthscale(inputs)))
     }
 }

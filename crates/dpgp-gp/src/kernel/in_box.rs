@@ -89,7 +89,7 @@ impl BoxKernel {
     }
 
     /// Whether its process can be seen through Fourier moments: with more than four inputs only a sum of functions of few of them.
-    pub fn has_fourier_moments(&self) -> bool {
+    pub fn supports_fourier_moments(&self) -> bool {
         self.is_additive() || self.dimensions() <= MOST_TOGETHER
     }
 
@@ -109,7 +109,7 @@ impl BoxKernel {
     }
 
     /// The shortest lengthscale along each input, in units of the box.
-    pub fn lengthscales(&self) -> Vec<f64> {
+    pub fn shortest_lengthscale_per_input(&self) -> Vec<f64> {
         let all =
             self.setting.as_stationary().map(|kernel| kernel.scaled_lengthscales(&self.sides)).unwrap_or_default();
         let shortest = |input: usize| all.iter().skip(input).step_by(self.sides.len().max(1)).copied();
@@ -169,7 +169,7 @@ mod tests {
     fn agrees(text: &str, sides: &[f64], inputs: &DMatrix<f64>, scaled: &DMatrix<f64>) -> bool {
         let setting = setting(text);
         let Some(kernel) = BoxKernel::new(&setting, sides.to_vec()) else { return false };
-        let expected = setting.covariance(scaled).matrix(scaled, scaled);
+        let expected = setting.build_kernel(scaled).matrix(scaled, scaled);
         let found = kernel.correlation_kernel(1.0).matrix(inputs, inputs) * kernel.variance();
         assert!((found - &expected).amax() < 1e-12 * expected.amax(), "{text}");
         assert!(kernel.shortest_lengthscale() > 0.0);

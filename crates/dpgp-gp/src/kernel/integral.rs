@@ -54,7 +54,7 @@ pub fn kernel_double_integral_log_slope(lengthscale: f64, a: Interval, b: Interv
 pub fn kernel_single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
     let (s, t) = ((a.low - x) / lengthscale, (a.high - x) / lengthscale);
     if is_lengthscale_long(lengthscale, a, Interval { low: x, high: x }) {
-        let nodes = nodes(Interval { low: s, high: t });
+        let nodes = gauss_legendre_nodes(Interval { low: s, high: t });
         return a.width() * nodes.iter().map(|node| node.weight * (-node.x.powi(2)).exp()).sum::<f64>();
     }
     // To one side of x, erf is all but 1 at both ends and its difference nothing but rounding: there the complements differ.
@@ -80,8 +80,8 @@ fn is_lengthscale_long(lengthscale: f64, a: Interval, b: Interval) -> bool {
 /// `int_a int_b f((u - v)^2 / l^2) du dv` by the four-point Gauss-Legendre rule in both variables, which is exact to
 /// degree 7: within [`LONG`] lengthscales what it leaves out is far below rounding.
 fn quadrature_integral(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
-    let inner = nodes(b);
-    let sums = nodes(a).map(|u| {
+    let inner = gauss_legendre_nodes(b);
+    let sums = gauss_legendre_nodes(a).map(|u| {
         let terms = inner.iter().map(|v| {
             let r = (u.x - v.x) / lengthscale;
             u.weight * v.weight * f(r * r)
@@ -99,7 +99,7 @@ struct QuadratureNode {
 
 /// The four-point Gauss-Legendre rule for the mean over an interval: the nodes are the roots of the Legendre polynomial
 /// `P_4`, the weights add up to 1. Source: Abramowitz and Stegun, table 25.4.
-fn nodes(interval: Interval) -> [QuadratureNode; 4] {
+fn gauss_legendre_nodes(interval: Interval) -> [QuadratureNode; 4] {
     let root = 2.0 / 7.0 * 1.2f64.sqrt();
     let (near, far) = ((3.0 / 7.0 - root).sqrt(), (3.0 / 7.0 + root).sqrt());
     let (heavy, light) = ((18.0 + 30f64.sqrt()) / 72.0, (18.0 - 30f64.sqrt()) / 72.0);

@@ -4,7 +4,7 @@
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
-use super::{KernelError, KernelKeyError, KernelSetting, ProductSetting, SpecKernel, SumSetting};
+use super::{KernelKeyError, KernelKeyErrorReason, KernelSetting, ProductSetting, SpecKernel, SumSetting};
 
 /// The example of every registered kernel, with its word.
 fn examples() -> Vec<(&'static str, KernelSetting)> {
@@ -26,7 +26,7 @@ proptest! {
     fn symmetric_and_positive_semidefinite(points in prop::collection::vec(-8.0..8.0f64, 24)) {
         let x = DMatrix::from_row_slice(12, 2, &points);
         for (name, setting) in examples() {
-            assert_positive_semidefinite(name, &setting.covariance(&x).matrix(&x, &x))?;
+            assert_positive_semidefinite(name, &setting.build_kernel(&x).matrix(&x, &x))?;
         }
     }
 
@@ -34,7 +34,7 @@ proptest! {
     fn matrix_diagonal_and_value_agree(points in prop::collection::vec(-8.0..8.0f64, 8)) {
         let x = DMatrix::from_row_slice(4, 2, &points);
         for (name, setting) in examples() {
-            let kernel = setting.covariance(&x);
+            let kernel = setting.build_kernel(&x);
             let k = kernel.matrix(&x, &x);
             for i in 0..4 {
                 let row: Vec<f64> = x.row(i).iter().copied().collect();
@@ -57,9 +57,9 @@ proptest! {
         let all = examples();
         for ((name, a), (other, b)) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
             let parts = vec![a.clone(), b.clone()];
-            let (left, right) = (a.covariance(&x).matrix(&x, &x), b.covariance(&x).matrix(&x, &x));
-            let sum = SumSetting(parts.clone()).covariance(&x).matrix(&x, &x);
-            let product = ProductSetting(parts).covariance(&x).matrix(&x, &x);
+            let (left, right) = (a.build_kernel(&x).matrix(&x, &x), b.build_kernel(&x).matrix(&x, &x));
+            let sum = SumSetting(parts.clone()).build_kernel(&x).matrix(&x, &x);
+            let product = ProductSetting(parts).build_kernel(&x).matrix(&x, &x);
             prop_assert!((&sum - (&left + &right)).amax() <= 1e-14 * sum.amax(), "{} + {}", name, other);
             let expected = left.component_mul(&right);
             prop_assert!((&product - expected).amax() <= 1e-14 * product.amax(), "{} {}", name, other);
@@ -117,7 +117,7 @@ fn values(table: &str) -> [f64; 2] {
     let kernel = kernel_of(table);
     kernel.check_input_count(2).unwrap();
     let places = DMatrix::from_row_slice(2, 2, &[0.0, 0.0, 1.0, -2.0]);
-    let covariance = kernel.covariance(&places);
+    let covariance = kernel.build_kernel(&places);
     let [apart, same] = [covariance.value(&[0.0, 0.0], &[1.0, -2.0]), covariance.variance(&[1.0, -2.0])];
     let matrix = covariance.matrix(&places, &places);
     assert!((matrix[(0, 1)] - apart).abs() < 1e-14 && (matrix[(1, 0)] - apart).abs() < 1e-14, "{table}");
@@ -173,22 +173,26 @@ fn kernels_of_parts() {
 #[test]
 fn tables_that_do_not_fit_are_named() {
     for (table, key, reason) in [
-        ("eq-ard = { variance = 1.0, lengthscales = [1.0] }", "eq-ard.lengthscales", KernelError::Dimension(1)),
+        (
+            "eq-ard = { variance = 1.0, lengthscales = [1.0] }",
+            "eq-ard.lengthscales",
+            KernelKeyErrorReason::Dimension(1),
+        ),
         (
             "matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [1.0, 1.0, 1.0] }",
             "matern.lengthscales",
-            KernelError::Dimension(3),
+            KernelKeyErrorReason::Dimension(3),
         ),
         (
             "rational-quadratic = { variance = 1.0, alpha = 1.0, lengthscales = [] }",
             "rational-quadratic.lengthscales",
-            KernelError::Empty,
+            KernelKeyErrorReason::Empty,
         ),
-        ("sum = []", "sum", KernelError::Empty),
+        ("sum = []", "sum", KernelKeyErrorReason::Empty),
         (
             "product = [{ bias = { variance = 1.0 } }, { eq-ard = { variance = 1.0, lengthscales = [1.0] } }]",
             "product.1.eq-ard.lengthscales",
-            KernelError::Dimension(1),
+            KernelKeyErrorReason::Dimension(1),
         ),
     ] {
         assert_eq!(

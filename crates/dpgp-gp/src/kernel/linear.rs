@@ -34,7 +34,7 @@ impl Kernel for BiasKernel {
 impl SpecKernel for BiasKernel {
     const EXAMPLE: &'static str = "{ variance = 0.7 }";
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
     }
 
@@ -85,7 +85,7 @@ impl Kernel for LinearKernel {
 impl SpecKernel for LinearKernel {
     const EXAMPLE: &'static str = "{ variance = 0.4 }";
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
     }
 }

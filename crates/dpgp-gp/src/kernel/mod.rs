@@ -28,7 +28,7 @@ pub use eq::ExponentiatedQuadratic;
 pub use gibbs::{DensityLengthscale, GibbsKernel};
 pub use in_box::{BoxKernel, BoxScale, StationaryKernel};
 pub use integral::{kernel_double_integral, kernel_double_integral_log_slope, kernel_single_integral};
-pub use named::{KernelError, KernelKeyError, SpecKernel};
+pub use named::{KernelKeyError, KernelKeyErrorReason, SpecKernel};
 
 named::kernels! {
     "eq": Eq(eq::ExponentiatedQuadraticSetting) = "Exponentiated quadratic with one lengthscale.",

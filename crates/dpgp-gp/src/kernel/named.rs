@@ -26,7 +26,7 @@ pub trait SpecKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOw
     }
 
     /// The covariance function. `inputs` (n x d) are those of all rows: they are public, and a lengthscale may follow them.
-    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
+    fn build_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
 
     /// Its form on a box, if it depends on the difference of inputs alone.
     fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
@@ -40,12 +40,12 @@ pub struct KernelKeyError {
     /// The key, dotted from the kernel down.
     pub key: String,
     /// The problem.
-    pub reason: KernelError,
+    pub reason: KernelKeyErrorReason,
 }
 
 /// Why a key does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelError {
+pub enum KernelKeyErrorReason {
     /// A list of nothing.
     Empty,
     /// A list of so many, where each input has one.
@@ -90,10 +90,10 @@ macro_rules! kernels {
                 }
             }
 
-            /// As [`SpecKernel::covariance`].
-            pub fn covariance(&self, inputs: &nalgebra::DMatrix<f64>) -> Box<dyn Kernel> {
+            /// As [`SpecKernel::build_kernel`].
+            pub fn build_kernel(&self, inputs: &nalgebra::DMatrix<f64>) -> Box<dyn Kernel> {
                 match self {
-                    $(Self::$name(table) => table.covariance(inputs),)+
+                    $(Self::$name(table) => table.build_kernel(inputs),)+
                 }
             }
 

@@ -52,7 +52,7 @@ impl Kernel for PeriodicKernel {
 impl SpecKernel for PeriodicKernel {
     const EXAMPLE: &'static str = "{ variance = 1.1, lengthscale = 0.9, period = 5.0 }";
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
     }
 

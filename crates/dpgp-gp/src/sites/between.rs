@@ -35,7 +35,7 @@ impl SiteInterpolationVariance {
     /// assert!((SiteInterpolationVariance::cosine_interpolation_error(&[0.4]) - 0.4f64.powi(4) / 240.0).abs() < 1e-18);
     /// assert_eq!(SiteInterpolationVariance::cosine_interpolation_error(&[3.2]), 0.5);
     /// ```
-    pub fn cosine_interpolation_error(angles: &[f64]) -> f64 {
+    pub fn cosine_mean_square_error(angles: &[f64]) -> f64 {
         if angles.iter().any(|angle| angle.abs() > std::f64::consts::PI) {
             return OF_NOTHING;
         }
@@ -51,7 +51,7 @@ impl SiteInterpolationVariance {
     pub fn from_features(sites: &CountingSites, features: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> Self {
         let (inputs, at_sites) = (sites.places.ncols(), features(&sites.places));
         let cells = SiteGridCells::new(sites);
-        let (nodes, corners) = nodes_and_corners(inputs);
+        let (nodes, corners) = unit_cell_nodes_and_corners(inputs);
         let mut squares = DVector::zeros(at_sites.ncols());
         for node in nodes.row_iter() {
             let mut places = sites.places.select_rows(&cells.lower);
@@ -70,14 +70,14 @@ impl SiteInterpolationVariance {
 
     /// The variance of each T by rows between sites (k): `c n^2` of its mean square error, where c is the chance that two rows lie at one
     /// place; all of it where the sites tell nothing of a wave.
-    pub(super) fn plain_sum_variances(&self, clumping: f64, rows: f64) -> DVector<f64> {
+    pub(super) fn plain_sum_interpolation_variances(&self, clumping: f64, rows: f64) -> DVector<f64> {
         self.plain.map(|error| rows * rows * error * if error < OF_NOTHING { clumping } else { 1.0 })
     }
 
     /// The mean variance of a process of variance 1 about its linear interpolation from the sites, over places between 2^d of them: by two
     /// nodes of Gauss and Legendre along each input.
     pub(super) fn process_interpolation_variance(&self, kernel: &KernelWithPrior, inputs: usize) -> f64 {
-        let (places, corners) = nodes_and_corners(inputs);
+        let (places, corners) = unit_cell_nodes_and_corners(inputs);
         let weights = DMatrix::from_fn(places.nrows(), corners.nrows(), |place, corner| {
             (0..inputs).map(|input| interpolation_weight(places[(place, input)], corners[(corner, input)])).product()
         });
@@ -93,9 +93,9 @@ impl SiteInterpolationVariance {
 }
 
 /// Places of a unit cell by the nodes of Gauss and Legendre, and its corners (2^d x d each).
-fn nodes_and_corners(inputs: usize) -> (DMatrix<f64>, DMatrix<f64>) {
+fn unit_cell_nodes_and_corners(inputs: usize) -> (DMatrix<f64>, DMatrix<f64>) {
     let node = 0.5 - 0.5 / 3f64.sqrt();
-    let corners = DMatrix::from_fn(1 << inputs, inputs, |corner, input| f64::from(is_upper(corner, input)));
+    let corners = DMatrix::from_fn(1 << inputs, inputs, |corner, input| f64::from(is_upper_corner(corner, input)));
     (corners.map(|end| if end == 1.0 { 1.0 - node } else { node }), corners)
 }
 
@@ -121,14 +121,14 @@ impl SiteGridCells {
 
     /// The sites at one of their corners.
     fn corner_sites(&self, corner: usize) -> Vec<usize> {
-        let upper = self.strides.iter().enumerate().filter(|(input, _)| is_upper(corner, *input));
+        let upper = self.strides.iter().enumerate().filter(|(input, _)| is_upper_corner(corner, *input));
         let step: usize = upper.map(|(_, stride)| stride).sum();
         self.lower.iter().map(|site| site + step).collect()
     }
 }
 
 /// Whether a corner of a unit cell lies at the upper end of an input.
-fn is_upper(corner: usize, input: usize) -> bool {
+fn is_upper_corner(corner: usize, input: usize) -> bool {
     corner >> input & 1 == 1
 }
 
@@ -138,7 +138,7 @@ fn interpolation_weight(place: f64, end: f64) -> f64 {
 }
 
 /// The release, and its information on the inputs.
-pub(super) struct ReleasedInformation<'a> {
+pub(super) struct ReleaseAndInputPosterior<'a> {
     pub features: &'a SiteFeatures,
     pub released: &'a NoisyFeatureSums,
     pub inputs: &'a InputPosterior,
@@ -147,12 +147,12 @@ pub(super) struct ReleasedInformation<'a> {
     /// Image of the process that is 1 everywhere.
     pub one: DVector<f64>,
     /// Parts of b under every choice.
-    pub sums: SumCovarianceParts,
+    pub sums: SharedSumCovarianceParts,
 }
 
 /// Parts of the covariance of b under every choice of hyperparameters.
 #[derive(Clone)]
-pub(super) struct SumCovarianceParts {
+pub(super) struct SharedSumCovarianceParts {
     /// The variance of the mean of the process.
     pub bias: f64,
     /// `L 1` (m).
@@ -163,7 +163,7 @@ pub(super) struct SumCovarianceParts {
     pub common: Option<DMatrix<f64>>,
 }
 
-impl<'a> ReleasedInformation<'a> {
+impl<'a> ReleaseAndInputPosterior<'a> {
     pub fn new(
         features: &'a SiteFeatures,
         released: &'a NoisyFeatureSums,
@@ -179,7 +179,7 @@ impl<'a> ReleasedInformation<'a> {
             InputPosterior::Gram(_) => &map * &one,
         };
         let common = features.between.as_ref().map(|_| product(&map, &map.transpose()));
-        Self { features, released, inputs, one, map, sums: SumCovarianceParts { bias, total, noise, common } }
+        Self { features, released, inputs, one, map, sums: SharedSumCovarianceParts { bias, total, noise, common } }
     }
 }
 
@@ -193,7 +193,11 @@ pub(super) struct ProcessSumCovariance {
 
 impl ProcessSumCovariance {
     /// The covariance of b under a choice, if the inputs were known and no noise were added: `L K L' + s^2 L Phi + v L L'` (m x m).
-    pub fn noiseless_sum_covariance(&self, chosen: SiteHyperparameters, sums: &SumCovarianceParts) -> DMatrix<f64> {
+    pub fn sum_covariance_without_privacy_noise(
+        &self,
+        chosen: SiteHyperparameters,
+        sums: &SharedSumCovarianceParts,
+    ) -> DMatrix<f64> {
         let mut covariance = &self.seen * chosen.variance + &sums.noise * chosen.noise;
         if let Some(common) = &sums.common {
             covariance += common * (chosen.variance * self.between);
@@ -217,7 +221,7 @@ pub(super) struct ProcessCorrelations {
 
 impl ProcessCorrelations {
     /// Of a kernel with these values among the sites (G x G).
-    pub fn new(kernel: &KernelWithPrior, sites: &DMatrix<f64>, seen: &ReleasedInformation<'_>) -> Self {
+    pub fn new(kernel: &KernelWithPrior, sites: &DMatrix<f64>, seen: &ReleaseAndInputPosterior<'_>) -> Self {
         let between = seen.features.between.as_ref();
         let between =
             between.map_or(0.0, |between| between.process_interpolation_variance(kernel, seen.features.sites.ncols()));
@@ -226,7 +230,7 @@ impl ProcessCorrelations {
         let rows = seen.released.sums.rows as f64;
         let square = match seen.inputs {
             InputPosterior::Counts(counts) => {
-                quadratic(&correlations.component_mul(&correlations), &counts.mean) / (rows * rows)
+                quadratic_form(&correlations.component_mul(&correlations), &counts.mean) / (rows * rows)
             }
             InputPosterior::Gram(_) => 0.0,
         };
@@ -235,14 +239,14 @@ impl ProcessCorrelations {
     }
 
     /// The covariance K of what b sees: `variance C + bias 1 1'`.
-    pub fn covariance(&self, variance: f64, seen: &ReleasedInformation<'_>) -> DMatrix<f64> {
+    pub fn covariance(&self, variance: f64, seen: &ReleaseAndInputPosterior<'_>) -> DMatrix<f64> {
         let mut covariance = &self.correlations * variance;
         covariance.ger(seen.sums.bias, &seen.one, &seen.one, 1.0);
         covariance
     }
 
     /// `L K` (m x G, or m x m).
-    pub fn cross_covariance(&self, variance: f64, seen: &ReleasedInformation<'_>) -> DMatrix<f64> {
+    pub fn cross_covariance(&self, variance: f64, seen: &ReleaseAndInputPosterior<'_>) -> DMatrix<f64> {
         let mut crossed = &self.cross * variance;
         for (mut column, one) in crossed.column_iter_mut().zip(seen.one.iter()) {
             column.axpy(seen.sums.bias * one, &seen.sums.total, 1.0);
@@ -252,7 +256,7 @@ impl ProcessCorrelations {
 }
 
 /// `x' A x`.
-pub(super) fn quadratic(a: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
+pub(super) fn quadratic_form(a: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
     x.dot(&(a * x))
 }
 
@@ -290,7 +294,7 @@ mod tests {
                 let chord = (1.0 - u) * phase.cos() + u * (phase + angle).cos();
                 total += ((phase + u * angle).cos() - chord).powi(2);
             }
-            let found = SiteInterpolationVariance::cosine_interpolation_error(&[angle]);
+            let found = SiteInterpolationVariance::cosine_mean_square_error(&[angle]);
             assert!((total / 1e4 / found - 1.0).abs() < 0.05, "{angle}: {}", total / 1e4 / found);
         }
     }
@@ -313,7 +317,7 @@ mod tests {
     #[test]
     fn what_tells_nothing_counts_in_full() {
         let between = SiteInterpolationVariance { spacing: 0.1, plain: DVector::from_vec(vec![0.1, OF_NOTHING]) };
-        assert_eq!(between.plain_sum_variances(0.0, 10.0).as_slice(), [0.0, 50.0]);
-        assert_eq!(between.plain_sum_variances(0.01, 10.0).as_slice(), [0.1, 50.0]);
+        assert_eq!(between.plain_sum_interpolation_variances(0.0, 10.0).as_slice(), [0.0, 50.0]);
+        assert_eq!(between.plain_sum_interpolation_variances(0.01, 10.0).as_slice(), [0.1, 50.0]);
     }
 }

@@ -27,7 +27,7 @@ const MOST_MISFIT: f64 = 2.0;
 /// which counts explain T. (The evidence is no guide to it: it takes densities that are rough in some places and smooth in others, such as
 /// those of rows at the ends of the box, for clumped ones.)
 #[derive(Debug, Clone, PartialEq)]
-pub struct SiteCounts {
+pub struct SiteCountPosterior {
     /// The counts (G).
     pub mean: DVector<f64>,
     /// Their covariance (G x G).
@@ -40,19 +40,19 @@ pub struct SiteCounts {
     pub clumping: f64,
 }
 
-impl SiteCounts {
+impl SiteCountPosterior {
     /// Given the released sums.
     ///
     /// # Errors
     /// [`LinalgError`] if a variance of the noise is not positive.
     pub fn new(features: &SiteFeatures, released: &NoisyFeatureSums) -> Result<Self, LinalgError> {
-        let prior = CountsPrior::new(features, released);
+        let prior = SiteCountModel::new(features, released);
         let mut given = prior.fit_concentration(NO_CLUMPING)?;
-        let mut mean = prior.mean(&given);
+        let mut mean = prior.most_probable_counts(&given);
         while prior.misfit(&given, &mean) > MOST_MISFIT {
             let Some(clumping) = prior.next_clumping(given.belief.clumping) else { break };
             given = prior.fit_concentration(clumping)?;
-            mean = prior.mean(&given);
+            mean = prior.most_probable_counts(&given);
         }
         prior.posterior(given, mean)
     }
@@ -66,7 +66,7 @@ struct CountPriorParameters {
 }
 
 /// State shared by all priors.
-struct CountsPrior<'a> {
+struct SiteCountModel<'a> {
     features: &'a SiteFeatures,
     released: &'a NoisyFeatureSums,
     /// e at the sites about its mean over them, `E - 1 w'E` (G x k).
@@ -92,7 +92,7 @@ struct ConditionedCountPrior {
     evidence: f64,
 }
 
-impl<'a> CountsPrior<'a> {
+impl<'a> SiteCountModel<'a> {
     fn new(features: &'a SiteFeatures, released: &'a NoisyFeatureSums) -> Self {
         let mean = features.plain.tr_mul(&features.shares);
         let mut centred = features.plain.clone();
@@ -134,7 +134,7 @@ impl<'a> CountsPrior<'a> {
     fn condition_on_sums(&self, belief: CountPriorParameters) -> Result<ConditionedCountPrior, LinalgError> {
         let scale = self.prior_variance_scale(belief.concentration);
         let between = match &self.features.between {
-            Some(between) => between.plain_sum_variances(belief.clumping, self.released.sums.rows as f64),
+            Some(between) => between.plain_sum_interpolation_variances(belief.clumping, self.released.sums.rows as f64),
             None => DVector::zeros(self.residual.len()),
         };
         let noise = &self.released.plain + &between;
@@ -148,11 +148,11 @@ impl<'a> CountsPrior<'a> {
 
     /// `F^-1 Cov(T, p)` for the factor F (k x G).
     fn whitened_cross_covariance(&self, given: &ConditionedCountPrior) -> DMatrix<f64> {
-        given.factor.lower_solve(&self.covariance(given.scale))
+        given.factor.lower_solve(&self.prior_cross_covariance(given.scale))
     }
 
     /// Of T with p a priori (k x G).
-    fn covariance(&self, scale: f64) -> DMatrix<f64> {
+    fn prior_cross_covariance(&self, scale: f64) -> DMatrix<f64> {
         let mut covariance = self.centred.transpose();
         for (mut column, share) in covariance.column_iter_mut().zip(self.features.shares.iter()) {
             column *= scale * share;
@@ -161,7 +161,7 @@ impl<'a> CountsPrior<'a> {
     }
 
     /// The most probable counts that are not negative.
-    fn mean(&self, given: &ConditionedCountPrior) -> DVector<f64> {
+    fn most_probable_counts(&self, given: &ConditionedCountPrior) -> DVector<f64> {
         let uniform = &self.features.shares * self.released.sums.rows as f64;
         let mean = uniform + transposed_product(&self.whitened_cross_covariance(given), &given.solved).column(0);
         if mean.min() >= 0.0 {
@@ -178,19 +178,19 @@ impl<'a> CountsPrior<'a> {
         squares.sum::<f64>() / residual.len().max(1) as f64
     }
 
-    fn posterior(&self, given: ConditionedCountPrior, mean: DVector<f64>) -> Result<SiteCounts, LinalgError> {
+    fn posterior(&self, given: ConditionedCountPrior, mean: DVector<f64>) -> Result<SiteCountPosterior, LinalgError> {
         let (shares, scale) = (&self.features.shares, given.scale);
         let mut prior = DMatrix::from_diagonal(&(shares * scale));
         prior.ger(-scale, shares, shares, 1.0);
         let without = &self.spread * scale + DMatrix::from_diagonal(&given.between);
         let exact = Cholesky::new("the covariance of the plain sums without noise", &without)?;
-        let unresolved = &prior - gram(&exact.lower_solve(&self.covariance(scale)));
+        let unresolved = &prior - gram(&exact.lower_solve(&self.prior_cross_covariance(scale)));
         let mut covariance = prior - gram(&self.whitened_cross_covariance(&given));
         // A number of rows that is not known scales all counts.
         let rows = self.released.sums.rows as f64;
         covariance.ger(self.released.rows / (rows * rows), &mean, &mean, 1.0);
         let CountPriorParameters { concentration, clumping } = given.belief;
-        Ok(SiteCounts { mean, covariance, unresolved, concentration, clumping })
+        Ok(SiteCountPosterior { mean, covariance, unresolved, concentration, clumping })
     }
 }
 
@@ -227,7 +227,7 @@ impl CountObjective {
         let total = released.sums.rows as f64;
         let linear = whitened.tr_mul(&sums).add_scalar(total / scale);
         // The nonzero eigenvalues of W'W are those of W W', none of which exceeds a sum of absolute values along a row.
-        let steepest = pulls.max() + largest_row_sum(&gram(&whitened.transpose()));
+        let steepest = pulls.max() + largest_absolute_row_sum(&gram(&whitened.transpose()));
         Self { whitened, pulls, linear, steepest, total }
     }
 
@@ -313,7 +313,7 @@ impl ActiveSetMinimum {
     }
 }
 
-fn largest_row_sum(matrix: &DMatrix<f64>) -> f64 {
+fn largest_absolute_row_sum(matrix: &DMatrix<f64>) -> f64 {
     matrix.row_iter().map(|row| row.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)
 }
 
@@ -323,7 +323,7 @@ mod tests {
     use crate::sites::FeatureSums;
 
     /// Two sites of half the box each, told apart by a feature of 1 and -1, ten rows, and noise of variance 1 on its sum.
-    fn two_sites(sum: f64, rows: f64) -> SiteCounts {
+    fn two_sites(sum: f64, rows: f64) -> SiteCountPosterior {
         let features = SiteFeatures {
             sites: DMatrix::from_column_slice(2, 1, &[0.25, 0.75]),
             shares: DVector::from_element(2, 0.5),
@@ -336,7 +336,7 @@ mod tests {
             FeatureSums { rows: 10, weighted: DVector::zeros(1), plain: DVector::from_element(1, sum), squares: 0.0 };
         let one = DVector::from_element(1, 1.0);
         let released = NoisyFeatureSums { sums, weighted: one.clone(), plain: one, squares: 1.0, rows };
-        SiteCounts::new(&features, &released).unwrap()
+        SiteCountPosterior::new(&features, &released).unwrap()
     }
 
     /// The sum has the variance `S + 1` a priori. Of a sum of 4 the evidence is greatest where that is nearest to 16: at a = 30, where
@@ -377,7 +377,7 @@ mod feasible_tests {
         let sums = DVector::from_fn(5, |i, _| ((5 * i + seed) as f64).cos() * 200.0);
         CountObjective {
             linear: whitened.tr_mul(&sums) + DVector::from_element(12, 0.1),
-            steepest: 0.01 + largest_row_sum(&gram(&whitened)),
+            steepest: 0.01 + largest_absolute_row_sum(&gram(&whitened)),
             pulls: DVector::from_element(12, 0.01),
             whitened,
             total: 40.0,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use super::{
-    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteCounts, SiteFeatures,
-    ValueWithPrior, fit_site_mixture,
+    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteCountPosterior,
+    SiteFeatures, ValueWithPrior, fit_site_mixture,
 };
 use crate::kernel::{ExponentiatedQuadratic, Kernel};
 
@@ -34,9 +34,9 @@ pub(super) fn example_site_features() -> SiteFeatures {
     }
 }
 
-pub(super) fn example_site_counts() -> SiteCounts {
+pub(super) fn example_site_counts() -> SiteCountPosterior {
     let covariance = DMatrix::from_row_slice(3, 3, &[0.5, -0.2, -0.3, -0.2, 0.3, -0.1, -0.3, -0.1, 0.4]);
-    SiteCounts {
+    SiteCountPosterior {
         mean: DVector::from_column_slice(&[4.0, 1.0, 5.0]),
         unresolved: 0.5 * &covariance,
         covariance,
@@ -70,7 +70,7 @@ fn grid() -> HyperparameterGrid {
 /// All that is the same for both noise variances.
 struct DenseMixture {
     phi: DMatrix<f64>,
-    counts: SiteCounts,
+    counts: SiteCountPosterior,
     /// C.
     correlations: DMatrix<f64>,
     /// `K = variance C + bias 1 1'`.
@@ -181,7 +181,7 @@ fn the_mixture_is_that_of_its_formulas() {
     .unwrap();
     let expected = weights(&members);
     assert!(expected.iter().all(|weight| *weight > 0.05), "both count: {expected:?}");
-    assert_close(found.weights(), &expected, "weights");
+    assert_close(found.hyperparameter_weights(), &expected, "weights");
     assert_close(&found.log_evidences(), &[0, 1].map(|i| members[i].log_evidence), "evidences");
 
     let inputs = DMatrix::from_column_slice(3, 1, &[0.1, 0.5, 0.95]);

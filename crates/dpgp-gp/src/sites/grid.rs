@@ -14,17 +14,17 @@ const GENERATOR: usize = 625;
 /// ```
 /// assert_eq!(dpgp_gp::sites::site_grid(2).nrows(), 400);
 /// ```
-pub fn site_grid(dimensions: usize) -> DMatrix<f64> {
+pub fn site_points(dimensions: usize) -> DMatrix<f64> {
     match SITES_PER_SIDE.get(dimensions.max(1) - 1) {
-        Some(side) => box_grid(dimensions, *side),
+        Some(side) => box_midpoint_grid(dimensions, *side),
         None => korobov_points(dimensions),
     }
 }
 
 /// The sites for sums of functions of one or two of so many inputs (G x d): as [`site_grid`], but scattered from four inputs on. Six sites
 /// along an input cannot tell its higher frequencies apart, which an additive kernel has.
-pub fn additive_site_grid(dimensions: usize) -> DMatrix<f64> {
-    if dimensions < SITES_PER_SIDE.len() { site_grid(dimensions) } else { korobov_points(dimensions) }
+pub fn additive_site_points(dimensions: usize) -> DMatrix<f64> {
+    if dimensions < SITES_PER_SIDE.len() { site_points(dimensions) } else { korobov_points(dimensions) }
 }
 
 /// The points `frac((i a^l + 1/2) / G)` of a lattice with G prime (Korobov 1959). For this generator a, the best of all for twelve inputs, means
@@ -45,7 +45,7 @@ fn korobov_points(dimensions: usize) -> DMatrix<f64> {
 /// let sites = dpgp_gp::sites::box_grid(2, 2);
 /// assert_eq!(sites.row(1).iter().copied().collect::<Vec<_>>(), [0.25, 0.75]);
 /// ```
-pub fn box_grid(dimensions: usize, side: usize) -> DMatrix<f64> {
+pub fn box_midpoint_grid(dimensions: usize, side: usize) -> DMatrix<f64> {
     let sites = (0..dimensions).fold(1, |sites, _| sites * side);
     let mut grid = DMatrix::zeros(sites, dimensions);
     for site in 0..sites {
@@ -87,7 +87,7 @@ impl CountingSites {
     pub fn grid_with_boundary(dimensions: usize) -> Self {
         let side = SITES_PER_SIDE[dimensions - 1];
         let last = (side - 1) as f64;
-        let orders = box_grid(dimensions, side).map(|midpoint| (midpoint * side as f64 - 0.5).round());
+        let orders = box_midpoint_grid(dimensions, side).map(|midpoint| (midpoint * side as f64 - 0.5).round());
         let mut shares = DVector::from_element(orders.nrows(), 1.0);
         for column in orders.column_iter() {
             for (share, order) in shares.iter_mut().zip(column.iter()) {
@@ -142,7 +142,7 @@ impl Lattice {
     }
 
     /// Whether the cells are few enough to keep all, empty ones too.
-    pub fn is_small(&self) -> bool {
+    pub fn can_keep_all_cells(&self) -> bool {
         self.dimensions <= ALL_KEPT
     }
 
@@ -195,7 +195,7 @@ impl Lattice {
     }
 
     /// The period of a whole number of cells that is nearest to one, in sides of the box.
-    pub fn nearest_period(&self, wanted: f64) -> f64 {
+    pub fn nearest_whole_cell_period(&self, wanted: f64) -> f64 {
         self.period_in_cells(wanted) as f64 / self.side as f64
     }
 
@@ -221,7 +221,7 @@ pub const TARGET_BITS: i32 = 20;
 
 /// Rows counted in the cells of a lattice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LatticeRowSums {
+pub struct LatticeCountsAndSums {
     /// Where they are counted.
     pub lattice: Lattice,
     /// The number of rows.
@@ -248,13 +248,13 @@ mod tests {
             let step = sites.places[(1, inputs - 1)] - sites.places[(0, inputs - 1)];
             assert!((step - sites.spacing).abs() < 1e-12);
         }
-        assert_eq!(CountingSites::from_even_points(box_grid(2, 5)).spacing, 0.2);
+        assert_eq!(CountingSites::from_even_points(box_midpoint_grid(2, 5)).spacing, 0.2);
     }
 
     /// Means of waves of one and two of the inputs are those over the box: zero.
     #[test]
     fn scattered_sites_are_even() {
-        let sites = site_grid(12);
+        let sites = site_points(12);
         assert!(sites.min() >= 0.0 && sites.max() < 1.0);
         for (l, m) in (0..12).flat_map(|l| (0..l).map(move |m| (l, m))) {
             for (h, k) in (1..=7).flat_map(|h| (-7..=7).map(move |k| (f64::from(h), f64::from(k)))) {
@@ -289,6 +289,6 @@ mod lattice_tests {
             (lattice.period_in_cells(1.29), lattice.period_in_cells(1.31), lattice.period_in_cells(0.4)),
             (6, 7, 5)
         );
-        assert_eq!(lattice.nearest_period(1.29), 1.2);
+        assert_eq!(lattice.nearest_whole_cell_period(1.29), 1.2);
     }
 }

@@ -4,14 +4,14 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::counts::CONCENTRATIONS;
-use super::{NoisyFeatureSums, SiteCounts, SiteFeatures};
+use super::{NoisyFeatureSums, SiteCountPosterior, SiteFeatures};
 use dpgp_linalg::{Cholesky, LinalgError, product, thin_svd, transposed_product};
 
 /// What plain sums tell of the inputs, and so of what b says of the process.
 #[derive(Debug, Clone)]
 pub enum InputPosterior {
     /// How many rows lie near each site: b sees the values at the sites.
-    Counts(SiteCounts),
+    Counts(SiteCountPosterior),
     /// The Gram matrix of the features: b sees the weights of the features in the process.
     Gram(GramProjection),
 }
@@ -35,10 +35,10 @@ impl InputPosterior {
     /// # Errors
     /// [`LinalgError`] if a variance of the noise is not positive.
     pub fn new(features: &SiteFeatures, released: &NoisyFeatureSums) -> Result<Self, LinalgError> {
-        let Some(map) = &features.gram else { return Ok(Self::Counts(SiteCounts::new(features, released)?)) };
+        let Some(map) = &features.gram else { return Ok(Self::Counts(SiteCountPosterior::new(features, released)?)) };
         Ok(Self::Gram(GramProjection {
             gram: GramPosterior::new(map, released)?,
-            projection: projection(&features.weighted)?,
+            projection: least_squares_projection(&features.weighted)?,
             map: map.clone(),
         }))
     }
@@ -117,7 +117,7 @@ fn count_error_covariance(features: &SiteFeatures, covariance: &DMatrix<f64>, se
 }
 
 /// `R` (m x G) for the features at the sites (G x m).
-fn projection(features: &DMatrix<f64>) -> Result<DMatrix<f64>, LinalgError> {
+fn least_squares_projection(features: &DMatrix<f64>) -> Result<DMatrix<f64>, LinalgError> {
     let (sites, size) = features.shape();
     let squares = transposed_product(features, features) + DMatrix::identity(size, size) * (RIDGE * sites as f64);
     Ok(Cholesky::new("the Gram matrix of the features at the sites", &squares)?.solve(&features.transpose()))
@@ -130,12 +130,12 @@ pub struct GramMap {
     /// N (m x m).
     pub constant: DMatrix<f64>,
     /// All T that A needs, released or not.
-    pub sums: Vec<GramSum>,
+    pub sums: Vec<GramMapTerm>,
 }
 
 /// One of the plain sums.
 #[derive(Debug, Clone)]
-pub struct GramSum {
+pub struct GramMapTerm {
     /// The mean and the variance of what a row adds to it, for inputs anywhere in the box.
     pub mean: f64,
     /// See [`GramSum::mean`].
@@ -184,10 +184,10 @@ impl GramPosterior {
     /// [`LinalgError`] for sums that are no numbers.
     pub fn new(map: &GramMap, released: &NoisyFeatureSums) -> Result<Self, LinalgError> {
         let rows = released.sums.rows as f64;
-        let prior = SumsPrior { map, released, rows };
+        let prior = PlainSumModel { map, released, rows };
         let mut scale = prior.prior_variance_scale(CONCENTRATIONS[0]);
         for other in CONCENTRATIONS.map(|concentration| prior.prior_variance_scale(concentration)) {
-            if prior.evidence(other) > prior.evidence(scale) {
+            if prior.log_evidence(other) > prior.log_evidence(scale) {
                 scale = other;
             }
         }
@@ -233,7 +233,7 @@ impl GramPosterior {
 }
 
 /// State shared by all concentrations.
-struct SumsPrior<'a> {
+struct PlainSumModel<'a> {
     map: &'a GramMap,
     released: &'a NoisyFeatureSums,
     rows: f64,
@@ -246,14 +246,14 @@ struct PlainSumPosterior {
     unresolved: f64,
 }
 
-impl SumsPrior<'_> {
+impl PlainSumModel<'_> {
     /// `S`.
     fn prior_variance_scale(&self, concentration: f64) -> f64 {
         self.rows * self.rows / (concentration + 1.0) + self.rows
     }
 
     /// The log density of T, up to a constant.
-    fn evidence(&self, scale: f64) -> f64 {
+    fn log_evidence(&self, scale: f64) -> f64 {
         let mut evidence = 0.0;
         for sum in &self.map.sums {
             let Some(place) = sum.released else { continue };
@@ -264,7 +264,7 @@ impl SumsPrior<'_> {
         evidence
     }
 
-    fn condition_sum(&self, sum: &GramSum, scale: f64) -> PlainSumPosterior {
+    fn condition_sum(&self, sum: &GramMapTerm, scale: f64) -> PlainSumPosterior {
         let (mean, variance) = (self.rows * sum.mean, scale * sum.variance);
         let Some(place) = sum.released else {
             return PlainSumPosterior { mean, variance, unresolved: variance };
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn projections_find_weights() {
         let features = DMatrix::from_fn(5, 2, |i, j| ((i + 1) as f64).powi(j as i32));
-        let found = projection(&features).unwrap() * &features;
+        let found = least_squares_projection(&features).unwrap() * &features;
         assert!((found - DMatrix::identity(2, 2)).amax() < 1e-4);
     }
 }
@@ -322,8 +322,8 @@ mod gram_tests {
         GramEntry { row, column, factor }
     }
 
-    fn sum(mean: f64, released: Option<usize>, entries: Vec<GramEntry>) -> GramSum {
-        GramSum { mean, variance: 0.5, released, entries }
+    fn sum(mean: f64, released: Option<usize>, entries: Vec<GramEntry>) -> GramMapTerm {
+        GramMapTerm { mean, variance: 0.5, released, entries }
     }
 
     /// Three features and two sums, of which the first was released.
@@ -351,7 +351,7 @@ mod gram_tests {
         }
     }
 
-    fn dense(sum: &GramSum) -> DMatrix<f64> {
+    fn dense(sum: &GramMapTerm) -> DMatrix<f64> {
         let mut matrix = DMatrix::zeros(3, 3);
         sum.entries.iter().for_each(|entry| matrix[(entry.row, entry.column)] += entry.factor);
         matrix

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::between::{ProcessCorrelations, ProcessSumCovariance, ReleasedInformation, SumCovarianceParts};
+use super::between::{ProcessCorrelations, ProcessSumCovariance, ReleaseAndInputPosterior, SharedSumCovarianceParts};
 use super::squares::ProcessSquareSum;
 use crate::kernel::{BoxKernel, Kernel};
 use crate::{PredictiveMixture, WeightedNormals};
@@ -16,12 +16,12 @@ const LEAST_WEIGHT: f64 = 1e-3;
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// A mixture of posteriors, one for each choice of hyperparameters.
-pub struct SiteMixture {
+pub struct SiteProcessPosterior {
     kernels: Vec<KernelWithPrior>,
     sites: DMatrix<f64>,
     /// How b depends on the values at the sites (m x G).
     map: DMatrix<f64>,
-    sums: SumCovarianceParts,
+    sums: SharedSumCovarianceParts,
     /// Image in b of the process of each kernel.
     processes: Vec<ProcessSumCovariance>,
     /// The covariance of b by what T leaves open of the inputs without its noise (m x m).
@@ -39,9 +39,9 @@ pub struct MixturePrediction {
     pub targets: PredictiveMixture,
 }
 
-impl SiteMixture {
+impl SiteProcessPosterior {
     pub(super) fn new(
-        seen: &ReleasedInformation<'_>,
+        seen: &ReleaseAndInputPosterior<'_>,
         correlated: Vec<ProcessCorrelations>,
         unresolved: DMatrix<f64>,
         grid: &HyperparameterGrid,
@@ -61,7 +61,7 @@ impl SiteMixture {
     }
 
     /// The weight of each choice, by lengthscale, then by variance, then by noise.
-    pub fn weights(&self) -> &[f64] {
+    pub fn hyperparameter_weights(&self) -> &[f64] {
         &self.weights
     }
 
@@ -91,8 +91,8 @@ impl SiteMixture {
             targets.push(of_targets);
         }
         MixturePrediction {
-            function: PredictiveMixture::mixture(function),
-            targets: PredictiveMixture::mixture(targets),
+            function: PredictiveMixture::from_parts(function),
+            targets: PredictiveMixture::from_parts(targets),
         }
     }
 
@@ -106,8 +106,8 @@ impl SiteMixture {
         let (mut variances, mut total) = (DVector::zeros(inputs.nrows()), 0.0);
         for (member, weight, cross) in self.heavy_members_by_kernel(&crosses) {
             let chosen = &member.chosen;
-            let covariance =
-                self.processes[chosen.kernel].noiseless_sum_covariance(*chosen, &self.sums) + &self.unresolved;
+            let covariance = self.processes[chosen.kernel].sum_covariance_without_privacy_noise(*chosen, &self.sums)
+                + &self.unresolved;
             let factor = Cholesky::new("the covariance of sums without noise", &covariance)?;
             let half = factor.lower_solve(&self.covariance(member, cross));
             let prior = chosen.variance + self.sums.bias;
@@ -225,11 +225,11 @@ impl PartialEvidenceMember {
     /// With the covariance of b by the error of the counts.
     pub fn new(
         chosen: SiteHyperparameters,
-        seen: &ReleasedInformation<'_>,
+        seen: &ReleaseAndInputPosterior<'_>,
         correlated: &ProcessCorrelations,
         error: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
-        let covariance = correlated.process.noiseless_sum_covariance(chosen, &seen.sums)
+        let covariance = correlated.process.sum_covariance_without_privacy_noise(chosen, &seen.sums)
             + error
             + DMatrix::from_diagonal(&seen.released.weighted);
         let factor = Cholesky::without_jitter("the covariance of the weighted sums", &covariance)?;
@@ -254,7 +254,7 @@ impl PartialEvidenceMember {
 
 impl SiteMixtureMember {
     /// `E[f f']` of what b sees (G x G, or m x m): `K - K L' Q^-1 L K + m m'`.
-    pub fn second_moment(&self, seen: &ReleasedInformation<'_>, correlated: &ProcessCorrelations) -> DMatrix<f64> {
+    pub fn second_moment(&self, seen: &ReleaseAndInputPosterior<'_>, correlated: &ProcessCorrelations) -> DMatrix<f64> {
         let half = self.factor.lower_solve(&correlated.cross_covariance(self.chosen.variance, seen));
         let mut second = correlated.covariance(self.chosen.variance, seen);
         second -= transposed_product(&half, &half);

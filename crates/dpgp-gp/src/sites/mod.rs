@@ -36,13 +36,14 @@ mod squares;
 use nalgebra::{DMatrix, DVector};
 
 pub use between::SiteInterpolationVariance;
-pub use counts::SiteCounts;
+pub use counts::SiteCountPosterior;
 pub use grid::{
-    CountingSites, Lattice, LatticeCellSums, LatticeRowSums, TARGET_BITS, additive_site_grid, box_grid, site_grid,
+    CountingSites, Lattice, LatticeCellSums, LatticeCountsAndSums, TARGET_BITS, additive_site_points,
+    box_midpoint_grid, site_points,
 };
-pub use inputs::{GramEntry, GramMap, GramPosterior, GramProjection, GramSum, InputPosterior};
+pub use inputs::{GramEntry, GramMap, GramMapTerm, GramPosterior, GramProjection, InputPosterior};
 pub use mixture::{
-    HyperparameterGrid, KernelWithPrior, MixturePrediction, PublicReferenceModel, SiteMixture, ValueWithPrior,
+    HyperparameterGrid, KernelWithPrior, MixturePrediction, PublicReferenceModel, SiteProcessPosterior, ValueWithPrior,
 };
 pub use passes::{fit_mixture_from_matrices, fit_site_mixture};
 

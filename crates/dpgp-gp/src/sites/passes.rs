@@ -3,10 +3,10 @@
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
-use super::between::{ProcessCorrelations, ReleasedInformation};
+use super::between::{ProcessCorrelations, ReleaseAndInputPosterior};
 use super::mixture::{PartialEvidenceMember, SiteHyperparameters, SiteMixtureMember};
 use super::squares::add_quadratic_terms;
-use super::{HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, SiteMixture};
+use super::{HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, SiteProcessPosterior};
 use dpgp_linalg::LinalgError;
 
 /// How often the error of the inputs is computed anew.
@@ -26,7 +26,7 @@ pub fn fit_site_mixture(
     released: &NoisyFeatureSums,
     inputs: &InputPosterior,
     grid: &HyperparameterGrid,
-) -> Result<SiteMixture, LinalgError> {
+) -> Result<SiteProcessPosterior, LinalgError> {
     fit_mixture_from_matrices(&grid.kernel_matrices(&features.sites, &features.sites), features, released, inputs, grid)
 }
 
@@ -40,8 +40,8 @@ pub fn fit_mixture_from_matrices(
     released: &NoisyFeatureSums,
     inputs: &InputPosterior,
     grid: &HyperparameterGrid,
-) -> Result<SiteMixture, LinalgError> {
-    let seen = ReleasedInformation::new(features, released, inputs, grid.bias);
+) -> Result<SiteProcessPosterior, LinalgError> {
+    let seen = ReleaseAndInputPosterior::new(features, released, inputs, grid.bias);
     let kernels = grid.kernels.iter().zip(sites);
     let correlated: Vec<ProcessCorrelations> =
         kernels.map(|(kernel, sites)| ProcessCorrelations::new(kernel, sites, &seen)).collect();
@@ -52,7 +52,7 @@ pub fn fit_mixture_from_matrices(
         mixed = WeightedMembers::new(grid, &seen, &correlated, &second)?;
     }
     let unresolved = inputs.unresolved_error_covariance(features, &second);
-    Ok(SiteMixture::new(&seen, correlated, unresolved, grid, mixed.members, mixed.weights))
+    Ok(SiteProcessPosterior::new(&seen, correlated, unresolved, grid, mixed.members, mixed.weights))
 }
 
 /// The members of one pass with their weights, which add up to 1.
@@ -64,7 +64,7 @@ struct WeightedMembers {
 impl WeightedMembers {
     fn new(
         grid: &HyperparameterGrid,
-        seen: &ReleasedInformation<'_>,
+        seen: &ReleaseAndInputPosterior<'_>,
         correlated: &[ProcessCorrelations],
         second: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
@@ -86,7 +86,7 @@ impl WeightedMembers {
     }
 
     /// `E[f f']` of the heaviest members.
-    fn second_moment(&self, seen: &ReleasedInformation<'_>, correlated: &[ProcessCorrelations]) -> DMatrix<f64> {
+    fn second_moment(&self, seen: &ReleaseAndInputPosterior<'_>, correlated: &[ProcessCorrelations]) -> DMatrix<f64> {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|i, j| self.weights[*j].total_cmp(&self.weights[*i]));
         order.truncate(HEAVIEST);
@@ -104,7 +104,7 @@ impl WeightedMembers {
 /// The members with all of their evidence, which come by lengthscale, then by variance, then by noise.
 fn complete_member_evidences(
     members: Vec<PartialEvidenceMember>,
-    seen: &ReleasedInformation<'_>,
+    seen: &ReleaseAndInputPosterior<'_>,
     grid: &HyperparameterGrid,
 ) -> Vec<SiteMixtureMember> {
     let mut rest = members.into_iter().peekable();
@@ -137,7 +137,7 @@ fn choices(grid: &HyperparameterGrid) -> impl Iterator<Item = SiteHyperparameter
 /// energy E of the process and the variance A of q by all but the noise of targets are parabolas in `ln s^2` through the three nearest nodes. So
 /// only `q ~ N(E + n s^2, A + 2 n s^4 + 4 s^2 E)` is computed for each s^2.
 pub(super) struct NoiseVariancePosterior<'a> {
-    seen: &'a ReleasedInformation<'a>,
+    seen: &'a ReleaseAndInputPosterior<'a>,
     nodes: Vec<NoiseNode>,
     /// The noise variances between a node and the next, and one.
     steps: usize,
@@ -157,7 +157,7 @@ struct NoiseNode {
 }
 
 impl NoiseNode {
-    fn new(unsquared: &PartialEvidenceMember, seen: &ReleasedInformation<'_>) -> Self {
+    fn new(unsquared: &PartialEvidenceMember, seen: &ReleaseAndInputPosterior<'_>) -> Self {
         Self {
             place: unsquared.member.chosen.noise.ln(),
             of_sums: unsquared.member.log_evidence,
@@ -175,14 +175,14 @@ struct NodeEvidence {
 
 impl<'a> NoiseVariancePosterior<'a> {
     /// Of members that differ in their noise variances alone, which rise.
-    fn new(seen: &'a ReleasedInformation<'a>, members: &[PartialEvidenceMember], steps: usize) -> Self {
+    fn new(seen: &'a ReleaseAndInputPosterior<'a>, members: &[PartialEvidenceMember], steps: usize) -> Self {
         Self { seen, nodes: members.iter().map(|each| NoiseNode::new(each, seen)).collect(), steps }
     }
 
     /// The members with all of their evidence, each for the noise variances that it is nearest to: `steps` of them lie between a node and the
     /// next, evenly in the logarithm.
     pub fn complete_evidences(
-        seen: &ReleasedInformation<'_>,
+        seen: &ReleaseAndInputPosterior<'_>,
         members: Vec<PartialEvidenceMember>,
         steps: usize,
     ) -> Vec<SiteMixtureMember> {
@@ -285,7 +285,7 @@ mod tests {
     fn with_curve(test: fn(&NoiseVariancePosterior<'_>)) {
         let (features, released, inputs) =
             (example_site_features(), example_noisy_sums(), InputPosterior::Counts(example_site_counts()));
-        let seen = ReleasedInformation::new(&features, &released, &inputs, 0.25);
+        let seen = ReleaseAndInputPosterior::new(&features, &released, &inputs, 0.25);
         test(&NoiseVariancePosterior { seen: &seen, nodes: [0.0, 1.0, 3.0].map(node).to_vec(), steps: 5 });
     }
 

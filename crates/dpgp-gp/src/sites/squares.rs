@@ -3,10 +3,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::between::{ProcessCorrelations, ReleasedInformation, quadratic};
+use super::between::{ProcessCorrelations, ReleaseAndInputPosterior, quadratic_form};
 use super::inputs::GramProjection;
 use super::mixture::{PartialEvidenceMember, SiteHyperparameters};
-use super::{InputPosterior, SiteCounts};
+use super::{InputPosterior, SiteCountPosterior};
 use dpgp_linalg::{product, transposed_product};
 
 /// The sum `f' N f` of the squares of the process over the rows, with N the counts or the Gram matrix, m the mean and V the covariance of
@@ -28,7 +28,7 @@ impl ProcessSquareSum {
     /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratic_terms`] adds what is missing.
     pub fn new(
         chosen: SiteHyperparameters,
-        seen: &ReleasedInformation<'_>,
+        seen: &ReleaseAndInputPosterior<'_>,
         correlated: &ProcessCorrelations,
         mean: &DVector<f64>,
         half: &DMatrix<f64>,
@@ -44,9 +44,9 @@ impl ProcessSquareSum {
 
     /// `N = diag(p)`; the part of fourth order takes the correlations a priori. Without the quadratic forms of G x G matrices.
     fn from_site_counts(
-        counts: &SiteCounts,
+        counts: &SiteCountPosterior,
         chosen: SiteHyperparameters,
-        seen: &ReleasedInformation<'_>,
+        seen: &ReleaseAndInputPosterior<'_>,
         correlated: &ProcessCorrelations,
         mean: &DVector<f64>,
         half: &DMatrix<f64>,
@@ -72,7 +72,7 @@ impl ProcessSquareSum {
         Self {
             mean: mean.dot(&seen),
             spread: spread.trace(),
-            of_mean: quadratic(covariance, &seen),
+            of_mean: quadratic_form(covariance, &seen),
             fourth: 2.0 * spread.component_mul(&spread.transpose()).sum(),
             of_inputs: weights.gram.quadratic_form_variance(&weights.map, mean),
         }
@@ -84,7 +84,7 @@ impl ProcessSquareSum {
     }
 
     /// The variance of q by all but the noise of targets: the noise on q, what is not known of f, and of the inputs.
-    pub fn variance(&self, seen: &ReleasedInformation<'_>) -> f64 {
+    pub fn variance(&self, seen: &ReleaseAndInputPosterior<'_>) -> f64 {
         seen.released.squares + 4.0 * self.of_mean.max(0.0) + self.fourth + self.of_inputs
     }
 }
@@ -93,7 +93,7 @@ impl ProcessSquareSum {
 /// members with one matrix C of correlations at once, since to read G^2 numbers for each would be most of the time.
 pub(super) fn add_quadratic_terms(
     members: &mut [PartialEvidenceMember],
-    counts: &SiteCounts,
+    counts: &SiteCountPosterior,
     correlated: &ProcessCorrelations,
 ) {
     let means: Vec<&DVector<f64>> = members.iter().map(|each| &each.member.mean).collect();

@@ -58,7 +58,7 @@ impl GaussianPrediction {
     /// Of observations with this noise variance; of the function itself with none.
     pub fn with_observation_noise(self, noise_variance: f64) -> PredictiveMixture {
         let Self { mean, variance } = self;
-        PredictiveMixture::mixture(vec![WeightedNormals { weight: 1.0, mean, variance }]).with_noise(noise_variance)
+        PredictiveMixture::from_parts(vec![WeightedNormals { weight: 1.0, mean, variance }]).with_noise(noise_variance)
     }
 }
 

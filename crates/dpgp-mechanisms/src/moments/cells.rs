@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::whole::add_rounded_noise;
 use dpgp_gp::cells::{CellTree, NoisyCellLevel, NoisyCellSums};
 use dpgp_gp::kernel::Kernel;
-use dpgp_gp::sites::{Lattice, LatticeRowSums, PublicReferenceModel};
+use dpgp_gp::sites::{Lattice, LatticeCountsAndSums, PublicReferenceModel};
 use dpgp_noise::PrivacyError;
 use dpgp_number::{OutOfRangeError, Positive};
 
@@ -90,15 +90,15 @@ impl NestedCellsDesign {
         let bound = Positive::new(reference.bound)?.get();
         let s = Positive::new(sigma)?.get() * 2.0 * bound;
         let dimensions = lattice.dimensions();
-        let lengthscales = reference.kernel.lengthscales();
+        let lengthscales = reference.kernel.shortest_lengthscale_per_input();
         let tree = CellTree::new(lattice, &lengthscales, DEPTH);
         let differences = CellContrastVariances::new(&tree, &StationaryPrior::vague_for_design(reference));
         let shares = differences.least_risk_weights(reference.rows as f64, s / bound);
         // A weight of its own for each level: the share of a difference less that of the next, for each cell.
-        let mut weights: Vec<f64> = (0..tree.levels())
+        let mut weights: Vec<f64> = (0..tree.level_count())
             .map(|level| {
                 let next = shares.get(level + 1).copied().unwrap_or(0.0);
-                (shares[level] - next) * tree.cells(level) as f64
+                (shares[level] - next) * tree.cell_count(level) as f64
             })
             .collect();
         weights.iter_mut().filter(|weight| **weight < LEAST_WEIGHT).for_each(|weight| *weight = 0.0);
@@ -130,7 +130,7 @@ impl NestedCellsDesign {
 
     /// How many numbers are released.
     pub fn released_count(&self) -> usize {
-        let cells: usize = (0..self.tree.levels()).map(|level| self.tree.cells(level)).sum();
+        let cells: usize = (0..self.tree.level_count()).map(|level| self.tree.cell_count(level)).sum();
         2 * cells + 1 + usize::from(self.counted)
     }
 
@@ -171,7 +171,7 @@ impl StationaryPrior {
         Self {
             correlations: stretches.map(|stretch| reference.kernel.correlation_kernel(stretch)).collect(),
             variance,
-            own: OWN[usize::from(reference.kernel.lengthscales().len() > 1)] * variance,
+            own: OWN[usize::from(reference.kernel.shortest_lengthscale_per_input().len() > 1)] * variance,
             mean: MEAN_SD * MEAN_SD,
             target: TARGET_SD * TARGET_SD,
         }
@@ -204,13 +204,13 @@ struct CellContrastVariances {
 
 impl CellContrastVariances {
     fn new(tree: &CellTree, prior: &StationaryPrior) -> Self {
-        let finest = tree.cells(tree.levels() - 1) as f64;
+        let finest = tree.cell_count(tree.level_count() - 1) as f64;
         let (mut counts, mut variances, mut before) = (Vec::new(), Vec::new(), (0.0, 0.0));
-        for level in 0..tree.levels() {
+        for level in 0..tree.level_count() {
             let (_, lengths) = tree.corner_and_lengths(level, 0);
             let within = prior.correlations.iter().map(|kernel| mean_cell_covariance(kernel.as_ref(), &lengths));
             let alike = within.sum::<f64>() / prior.correlations.len() as f64;
-            let cells = tree.cells(level) as f64;
+            let cells = tree.cell_count(level) as f64;
             let of_mean = prior.variance * alike + prior.own * cells / finest + prior.mean;
             counts.push(cells - before.0);
             let least = variances.last().copied().unwrap_or(f64::INFINITY);
@@ -310,14 +310,14 @@ pub struct IntegerCellSums {
 
 impl IntegerCellSums {
     /// Of rows.
-    pub fn new(design: &NestedCellsDesign, rows: &LatticeRowSums) -> Self {
+    pub fn new(design: &NestedCellsDesign, rows: &LatticeCountsAndSums) -> Self {
         let tree = &design.tree;
-        let empty: Vec<Vec<i128>> = (0..tree.levels()).map(|level| vec![0; tree.cells(level)]).collect();
+        let empty: Vec<Vec<i128>> = (0..tree.level_count()).map(|level| vec![0; tree.cell_count(level)]).collect();
         let (mut sums, mut counts) = (empty.clone(), empty);
         for cell in &rows.cells {
             let coordinates = rows.lattice.coordinates(cell.place);
-            for level in 0..tree.levels() {
-                let place = tree.cell(level, &coordinates);
+            for level in 0..tree.level_count() {
+                let place = tree.cell_index(level, &coordinates);
                 sums[level][place] += i128::from(cell.targets);
                 counts[level][place] += i128::from(cell.rows);
             }
@@ -447,7 +447,7 @@ impl ReleasedCellSums {
         let halvings = self.levels.iter().map(|level| level.halvings.clone()).collect();
         let tree = CellTree::from_halvings(lattice, halvings)?;
         let sound = self.levels.iter().enumerate().all(|(place, level)| {
-            let cells = tree.cells(place);
+            let cells = tree.cell_count(place);
             let numbers = level.sums.iter().chain(&level.counts);
             cells <= MOST_CELLS
                 && (level.sums.len(), level.counts.len()) == (cells, cells)
@@ -504,7 +504,7 @@ mod tests {
     fn cells_grow_with_the_rows() {
         let designs = [5_000, 20_000, 100_000, 500_000].map(design);
         for pair in designs.windows(2) {
-            let finest = |design: &NestedCellsDesign| design.tree.cells(design.tree.levels() - 1);
+            let finest = |design: &NestedCellsDesign| design.tree.cell_count(design.tree.level_count() - 1);
             assert!(finest(&pair[0]) < finest(&pair[1]) && pair[0].risk > pair[1].risk);
         }
         for design in &designs {
@@ -512,8 +512,8 @@ mod tests {
             assert!(design.weights.iter().all(|weight| *weight >= LEAST_WEIGHT));
         }
         // Some 2^5 and some 2^13 cells, as a search over single grids finds.
-        assert!((5..=6).contains(&designs[0].tree.cells(designs[0].tree.levels() - 1).ilog2()));
-        assert!((12..=13).contains(&designs[3].tree.cells(designs[3].tree.levels() - 1).ilog2()));
+        assert!((5..=6).contains(&designs[0].tree.cell_count(designs[0].tree.level_count() - 1).ilog2()));
+        assert!((12..=13).contains(&designs[3].tree.cell_count(designs[3].tree.level_count() - 1).ilog2()));
     }
 
     /// Predicting the prior mean errs by the variances of the process and of its mean, 1 + 1, and no release is expected to be worse. The
@@ -533,7 +533,7 @@ mod tests {
     #[test]
     fn the_weights_are_those_of_least_risk() {
         let (reference, rows, s) = (reference(20_000, 2), 20_000.0, 4.68 * 60.0);
-        let tree = CellTree::new(Lattice::for_inputs(2), &reference.kernel.lengthscales(), DEPTH);
+        let tree = CellTree::new(Lattice::for_inputs(2), &reference.kernel.shortest_lengthscale_per_input(), DEPTH);
         let differences = CellContrastVariances::new(&tree, &StationaryPrior::vague_for_design(&reference));
         let shares = differences.least_risk_weights(rows, s / 30.0);
         let total: f64 = differences.counts.iter().zip(&shares).map(|(count, share)| count * share).sum();
@@ -565,10 +565,10 @@ mod tests {
         assert!((found - 2.0 * (-1.0f64).exp()).abs() < 1e-3, "{found}");
     }
 
-    fn counted(rows: &[(usize, i64)], lattice: Lattice) -> LatticeRowSums {
+    fn counted(rows: &[(usize, i64)], lattice: Lattice) -> LatticeCountsAndSums {
         let cells = rows.iter().map(|(place, target)| LatticeCellSums { place: *place, rows: 1, targets: *target });
         let squares = rows.iter().map(|(_, target)| i128::from(*target).pow(2)).sum();
-        LatticeRowSums { lattice, rows: rows.len() as u64, cells: cells.collect(), squares }
+        LatticeCountsAndSums { lattice, rows: rows.len() as u64, cells: cells.collect(), squares }
     }
 
     /// Whatever replaces a record, the release moves by at most D, and records that reach it exist.

@@ -72,7 +72,7 @@ pub(super) fn kernel_frequencies(reference: &PublicReferenceModel, period: f64) 
 
 /// A ball of frequencies of the inputs that a part of an additive kernel depends on, the zero among them.
 fn part_frequencies(part: &ExponentiatedQuadraticTerm, period: f64) -> Vec<Vec<i64>> {
-    let inputs = part.inputs();
+    let inputs = part.active_inputs();
     let shortest = inputs.iter().map(|input| part.lengthscales[*input]).fold(f64::INFINITY, f64::min);
     let side = max_frequency_entry(shortest, period, MOST_OF_PARTS[inputs.len().clamp(1, MOST_OF_PARTS.len()) - 1]);
     let ball = Frequencies::ball(side, side * side, inputs.len());

@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::{Frequencies, FrequencyPairTable};
 use dpgp_gp::sites::{
-    CountingSites, FeatureSums, NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, additive_site_grid,
+    CountingSites, FeatureSums, NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, additive_site_points,
 };
 use dpgp_number::{OutOfRangeError, Positive};
 
@@ -94,7 +94,7 @@ impl Frequencies {
     pub fn site_features(&self, pairs: &Self, period: f64, additive: bool) -> SiteFeatures {
         let inputs = self.vectors().first().map_or(1, Vec::len);
         let sites = match additive {
-            true => CountingSites::from_even_points(additive_site_grid(inputs)),
+            true => CountingSites::from_even_points(additive_site_points(inputs)),
             false => CountingSites::grid_with_boundary(inputs),
         };
         SiteFeatures {
@@ -114,7 +114,7 @@ impl Frequencies {
         let unit = std::f64::consts::TAU * spacing / period;
         let errors = self.vectors().iter().map(|vector| {
             let angles: Vec<f64> = vector.iter().map(|entry| unit * *entry as f64).collect();
-            SiteInterpolationVariance::cosine_interpolation_error(&angles)
+            SiteInterpolationVariance::cosine_mean_square_error(&angles)
         });
         SiteInterpolationVariance { spacing, plain: self.repeat_per_column(&errors.collect::<Vec<f64>>()) }
     }

@@ -141,12 +141,12 @@ impl MomentsModel {
                 lattice: Lattice::for_inputs(moments.domain.len()),
                 domain: moments.domain.clone(),
                 targets,
-                filters: data.row_comparisons(),
+                filters: data.row_filter_comparisons(),
             },
             mechanism: moments,
             model,
             filtered: data.filters_by_target(),
-            unit: data.unit(),
+            unit: data.privacy_unit(),
             designs: DesignCache::default(),
         })
     }
@@ -187,7 +187,7 @@ impl MomentsModel {
         source: &mut impl Rng,
     ) -> Result<ReleasedMoments, MechanismError> {
         let DesignedNoise { design, sigma, .. } = self.design_noise(sums, cell)?;
-        let (rows, unit) = (sums.to_counted_rows(), self.summand.unit());
+        let (rows, unit) = (sums.to_row_sums(), self.summand.target_unit_value());
         Ok(match &design {
             RecordMomentsDesign::Waves(design) => {
                 let noisy = IntegerMoments::new(design, &rows)?.release(&design.lattice_noise(sigma), unit, source)?;
@@ -208,7 +208,7 @@ impl MomentsModel {
         stream: &mut impl Rng,
     ) -> Result<SimulatedMoments, MechanismError> {
         let DesignedNoise { design, sigma, guarantee } = self.design_noise(sums, cell)?;
-        let (rows, unit, free) = (sums.to_counted_rows(), self.summand.unit(), cell.epsilon.is_unprotected());
+        let (rows, unit, free) = (sums.to_row_sums(), self.summand.target_unit_value(), cell.epsilon.is_unprotected());
         let design = match design {
             RecordMomentsDesign::Waves(design) => design,
             RecordMomentsDesign::Cells(design) => {
@@ -240,7 +240,7 @@ impl MomentsModel {
     /// [`MechanismError`] as for a release.
     pub fn exact_moments(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
         let DesignedNoise { design, .. } = self.design_noise(sums, cell)?;
-        let (rows, unit) = (sums.to_counted_rows(), self.summand.unit());
+        let (rows, unit) = (sums.to_row_sums(), self.summand.target_unit_value());
         let (exact, counted) = match &design {
             RecordMomentsDesign::Waves(design) => {
                 (IntegerMoments::new(design, &rows)?.to_real_units(unit), design.counted)
@@ -331,7 +331,7 @@ impl MomentsModel {
     /// The periods that designs choose from, on the lattice.
     fn periods(&self) -> Vec<f64> {
         let periods = self.mechanism.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
-        periods.iter().map(|period| self.summand.lattice.nearest_period(*period)).collect()
+        periods.iter().map(|period| self.summand.lattice.nearest_whole_cell_period(*period)).collect()
     }
 
     /// The belief that a release of so many rows is designed for.
@@ -493,7 +493,7 @@ pub fn check_stationary_kernel(setting: &CellSections) -> CheckResult {
     let Some(model) = setting.model.as_deref() else { return Ok(()) };
     let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.dimensions()]) {
         None => "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`",
-        Some(kernel) if !kernel.has_fourier_moments() => {
+        Some(kernel) if !kernel.supports_fourier_moments() => {
             "noisy moments with more than four inputs need the `additive` kernel"
         }
         Some(_) => return check_pair_count(&model.kernel),

@@ -10,7 +10,7 @@ use crate::MechanismError;
 use dpgp_gp::cells::{CellPosterior, CellPrior, GridMeans};
 use dpgp_gp::sites::{
     FeatureSums, HyperparameterGrid, InputPosterior, Lattice, MixturePrediction, NoisyFeatureSums, SiteFeatures,
-    SiteMixture, fit_site_mixture,
+    SiteProcessPosterior, fit_site_mixture,
 };
 use dpgp_number::Positive;
 
@@ -56,7 +56,7 @@ impl ReleasedMoments {
 /// What follows from released moments: a mixture of processes.
 pub enum MomentsPosterior {
     /// From waves.
-    Sites(SiteMixture),
+    Sites(SiteProcessPosterior),
     /// From cells.
     Cells(CellPosterior),
     /// From the cells of one grid, without a process.
@@ -76,8 +76,8 @@ impl MomentsPosterior {
     fn variance_without_noise(&self, points: &DMatrix<f64>) -> Result<DVector<f64>, MechanismError> {
         Ok(match self {
             Self::Sites(mixture) => mixture.variance_without_noise(points)?,
-            Self::Cells(posterior) => posterior.variance_without_noise(points)?,
-            Self::Grid(means) => means.variance_without_noise(points),
+            Self::Cells(posterior) => posterior.variance_without_privacy_noise(points)?,
+            Self::Grid(means) => means.variance_without_privacy_noise(points),
         })
     }
 
@@ -257,14 +257,14 @@ impl MomentsModel {
         let ReleasedMoments::Waves(waves) = released else {
             return Err(MechanismError::Missing("moments of waves"));
         };
-        Ok(self.build_mixture(waves, grid)?.weights().to_vec())
+        Ok(self.build_mixture(waves, grid)?.hyperparameter_weights().to_vec())
     }
 
     fn build_mixture(
         &self,
         released: &ReleasedFourierMoments,
         grid: &HyperparameterGrid,
-    ) -> Result<SiteMixture, MechanismError> {
+    ) -> Result<SiteProcessPosterior, MechanismError> {
         let (features, noisy) = released.to_site_features(self.is_additive());
         let inputs = InputPosterior::new(&features, &noisy)?;
         Ok(fit_site_mixture(&features, &noisy, &inputs, grid)?)

@@ -6,7 +6,7 @@ use super::choice::{KAPPAS, kernel_frequencies};
 use super::design::sensitivity_rule;
 use super::torus::TorusKernel;
 use super::{FourierSensitivityRule, Frequencies, FrequencyPairTable, MomentsDesign};
-use dpgp_gp::sites::{PublicReferenceModel, site_grid};
+use dpgp_gp::sites::{PublicReferenceModel, site_points};
 use dpgp_linalg::{Cholesky, LinalgError, largest_or_nan, product};
 use dpgp_noise::PrivacyError;
 
@@ -49,7 +49,7 @@ pub struct SitePrior<'a> {
 impl<'a> SitePrior<'a> {
     /// On the grid for the inputs of a reference.
     pub fn new(reference: &'a PublicReferenceModel) -> Self {
-        let sites = site_grid(reference.kernel.dimensions());
+        let sites = site_points(reference.kernel.dimensions());
         let correlations = reference.kernel.correlation_kernel(1.0).matrix(&sites, &sites);
         let covariance = (correlations * reference.kernel.variance()).add_scalar(reference.bias);
         Self { reference, sites, covariance }
@@ -340,7 +340,7 @@ mod tests {
 
     /// `tr(K - (L K)' Q^-1 L K) / G`, by an inverse.
     fn risk(errors: [f64; 3]) -> f64 {
-        let sites = site_grid(1);
+        let sites = site_points(1);
         let count = sites.len() as f64;
         let phi = DMatrix::from_fn(sites.len(), 5, |g, column| {
             let angle = std::f64::consts::TAU * sites[g] / PERIOD;

@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 use super::Frequencies;
 use super::frequencies::{canonical_half_space_vector, is_zero};
 use dpgp_gp::kernel::{BoxKernel, ExponentiatedQuadraticTerm};
-use dpgp_gp::sites::{GramEntry, GramMap, GramSum, PublicReferenceModel};
+use dpgp_gp::sites::{GramEntry, GramMap, GramMapTerm, PublicReferenceModel};
 
 /// The kernel of a reference on a torus.
 pub(super) struct TorusKernel<'a> {
@@ -161,7 +161,7 @@ impl Frequencies {
             for (wave, entries) in entries.into_iter().enumerate() {
                 let column = waves.column(wave);
                 let released = place.map(|place| place + wave);
-                sums.push(GramSum { mean: column.mean(), variance: column.variance(), released, entries });
+                sums.push(GramMapTerm { mean: column.mean(), variance: column.variance(), released, entries });
             }
         }
         GramMap { constant: builder.constant, sums }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::frequencies::{BITS, PhaseTable, is_zero};
 use super::{Frequencies, MomentsDesign, MomentsNoise};
-use dpgp_gp::sites::{FeatureSums, LatticeCellSums, LatticeRowSums, NoisyFeatureSums};
+use dpgp_gp::sites::{FeatureSums, LatticeCellSums, LatticeCountsAndSums, NoisyFeatureSums};
 use dpgp_noise::RoundedGaussian;
 use dpgp_number::{OutOfRangeError, Positive};
 
@@ -46,7 +46,7 @@ impl IntegerMoments {
     ///
     /// # Errors
     /// [`OutOfRangeError`] unless the period of the design is a whole number of cells that a table holds.
-    pub fn new(design: &MomentsDesign, rows: &LatticeRowSums) -> Result<Self, OutOfRangeError> {
+    pub fn new(design: &MomentsDesign, rows: &LatticeCountsAndSums) -> Result<Self, OutOfRangeError> {
         let table = PhaseTable::for_lattice(rows.lattice, design.period)?;
         if table.period() != design.period {
             return Err(OutOfRangeError::new("a whole number of cells", design.period));
@@ -132,7 +132,7 @@ struct NonzeroDimension<'a> {
 }
 
 impl<'a> LocatedCells<'a> {
-    fn new(rows: &'a LatticeRowSums) -> Self {
+    fn new(rows: &'a LatticeCountsAndSums) -> Self {
         let mut coordinates = vec![Vec::with_capacity(rows.cells.len()); rows.lattice.dimensions()];
         for cell in &rows.cells {
             let along = rows.lattice.coordinates(cell.place);
@@ -227,7 +227,9 @@ mod tests {
         let lattice = Lattice::new(8, 2);
         let frequencies = Frequencies::from_vectors([vec![0, 0], vec![0, 1], vec![1, 0], vec![1, -2]]);
         let weights = vec![0.4, 0.3, 0.2, 0.1];
-        let design = MomentsDesign::from_weights(frequencies, weights, lattice.nearest_period(1.5), 4.0, 2.0).unwrap();
+        let design =
+            MomentsDesign::from_weights(frequencies, weights, lattice.nearest_whole_cell_period(1.5), 4.0, 2.0)
+                .unwrap();
         let points = [[1.5 / 8.0, 6.5 / 8.0], [7.5 / 8.0, 2.5 / 8.0]];
         let (targets, rows) = ([5i64, -3], [2u64, 1]);
         let cells = (0..2).map(|i| LatticeCellSums {
@@ -235,7 +237,7 @@ mod tests {
             rows: rows[i],
             targets: targets[i],
         });
-        let counted = LatticeRowSums { lattice, rows: 3, cells: cells.collect(), squares: 22 };
+        let counted = LatticeCountsAndSums { lattice, rows: 3, cells: cells.collect(), squares: 22 };
         let found = IntegerMoments::new(&design, &counted).unwrap().to_real_units(1.0);
         let inputs = nalgebra::DMatrix::from_row_slice(3, 2, &[points[0], points[0], points[1]].concat());
         let expected = design.compute_moments(&inputs, &[2.0, 3.0, -3.0]);

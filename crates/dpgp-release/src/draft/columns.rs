@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 use dpgp_data::{ColumnDescription, ColumnKind};
 
 /// The columns that the user names.
@@ -169,7 +169,7 @@ pub fn ensure_column_exists(name: &str, columns: &[ColumnDescription]) -> Result
         return Ok(());
     }
     let names = columns.iter().map(|column| column.name.as_str());
-    let meant = closest(name, names).map(|other| format!(" (did you mean {other:?}?)")).unwrap_or_default();
+    let meant = closest_name(name, names).map(|other| format!(" (did you mean {other:?}?)")).unwrap_or_default();
     Err(ColumnError::Unknown { name: name.to_owned(), meant, known: list_columns_by_kind(columns) })
 }
 

@@ -89,9 +89,9 @@ impl FileCells {
             let path = &file.path;
             let table =
                 if is_parquet(path) { Table::read_whole_parquet(path, &[]) } else { read_user_table(path, &[]) };
-            let table = table?.with_partitions(file)?;
+            let table = table?.with_partition_columns(file)?;
             if all.names.is_empty() {
-                all.names = table.columns();
+                all.names = table.column_names();
             }
             all.append(&table)?;
         }
@@ -99,7 +99,7 @@ impl FileCells {
     }
 
     fn append(&mut self, table: &Table) -> Result<(), DataError> {
-        let mut rows = vec![Vec::with_capacity(self.names.len()); table.rows()];
+        let mut rows = vec![Vec::with_capacity(self.names.len()); table.row_count()];
         for name in &self.names {
             let cells = table.text_column(name)?;
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell.unwrap_or_default()));

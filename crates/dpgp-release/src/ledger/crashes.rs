@@ -11,7 +11,7 @@ use super::trial::{entry, rows};
 use crate::ReleaseError;
 use crate::new_file::{new_file, write_new_file};
 use dpgp_fs::ReadAccess;
-use dpgp_fs::disk::faults::{ProcessTurns, TestProcess};
+use dpgp_fs::disk::faults::{ProcessTurns, SimulatedProcess};
 use dpgp_run::StateFolder;
 
 /// A machine with a state folder and a folder of releases.
@@ -86,8 +86,8 @@ impl Machine {
 }
 
 /// A process that dies before one of its steps, or lives if it has fewer.
-fn dying(machine: &Machine, id: &str, dies_at: usize) -> (bool, TestProcess) {
-    let process = TestProcess::with_crash_at(dies_at);
+fn dying(machine: &Machine, id: &str, dies_at: usize) -> (bool, SimulatedProcess) {
+    let process = SimulatedProcess::with_crash_at(dies_at);
     let (done, process) = process.run(|| machine.release(id));
     (done.is_ok(), process)
 }
@@ -137,7 +137,7 @@ fn turns(machine: &Machine, switches: Vec<usize>) -> (usize, [bool; 2]) {
     let mut done = [false; 2];
     std::thread::scope(|scope| {
         let processes = [0, 1].map(|me| {
-            let process = TestProcess::taking_turns(turns.clone(), me);
+            let process = SimulatedProcess::taking_turns(turns.clone(), me);
             scope.spawn(move || process.run(|| machine.release(&me.to_string()).is_ok()).0)
         });
         for (done, process) in done.iter_mut().zip(processes) {
@@ -184,9 +184,9 @@ fn two_processes_that_take_turns_spend_one_budget() {
 fn a_file_that_is_named_too_early_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let place: &Path = &folder.path().join("a");
-    let process = TestProcess::default();
+    let process = SimulatedProcess::default();
     drop(process.run(|| {
-        let mut file = dpgp_fs::disk::create(folder.path(), 0o600).unwrap();
+        let mut file = dpgp_fs::disk::create_temporary_file(folder.path(), 0o600).unwrap();
         dpgp_fs::disk::write(&mut file, b"a").unwrap();
         dpgp_fs::disk::persist_replacing(file, place)
     }));

@@ -113,7 +113,7 @@ pub(super) fn replace_file_atomically(path: &Path, text: &str) -> std::io::Resul
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }
-    let mut file = disk::create(folder, 0o600)?;
+    let mut file = disk::create_temporary_file(folder, 0o600)?;
     disk::write(&mut file, text.as_bytes())?;
     disk::sync(&file)?;
     disk::persist_replacing(file, path)?;

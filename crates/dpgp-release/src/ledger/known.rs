@@ -115,7 +115,9 @@ impl LedgerRegistry {
             return Ok(());
         }
         let text = format!("{} is remembered in {}\n", ledger.display(), self.registration_path(name).display());
-        disk::make_folder(&folder).and_then(|()| replace_file_atomically(&mark, &text)).map_err(LedgerError::io(&mark))
+        disk::make_private_folder(&folder)
+            .and_then(|()| replace_file_atomically(&mark, &text))
+            .map_err(LedgerError::io(&mark))
     }
 
     /// Ledgers about some of the rows. Without `alike`, only those about exactly these rows.
@@ -142,8 +144,8 @@ impl LedgerRegistry {
     /// Makes the folder. It and the key beside it are on the disk when this returns: a release that outlives them would
     /// be forgotten.
     pub fn ensure_folder(&self) -> Result<(), LedgerError> {
-        let made =
-            disk::make_folder(&self.folder).and_then(|()| disk::sync_folder(parent_or_current_folder(&self.folder)));
+        let made = disk::make_private_folder(&self.folder)
+            .and_then(|()| disk::sync_folder(parent_or_current_folder(&self.folder)));
         made.map_err(LedgerError::io(&self.folder))
     }
 

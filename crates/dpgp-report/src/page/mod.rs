@@ -14,7 +14,7 @@ use crate::results::unreproduced::UnreproducedResults;
 use crate::results::{ClaimOutcomeCounts, PaperFindings, PublishError, ResultsSource, VerdictCounts};
 use crate::table::markdown::GuaranteeNotes;
 use crate::{CommittedResults, RankedMethod, Ranking, RankingFilter, format_exact, format_four_digits};
-use dpgp_spec::{FIXED_COLUMNS, PaperCoverage, PaperPage};
+use dpgp_spec::{FIXED_COLUMNS, PaperCoverage, PaperReportPage};
 use dpgp_task::Experiment;
 use entry::ExperimentEntry;
 
@@ -55,7 +55,7 @@ pub struct PaperCoverageAndPages {
     /// The coverage of each paper.
     pub coverage: Vec<PaperCoverage>,
     /// The findings for their readers.
-    pub pages: Vec<PaperPage>,
+    pub pages: Vec<PaperReportPage>,
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -10,8 +10,8 @@ use super::counts::VerdictCounts;
 use crate::table::claims::ClaimOutcome;
 use crate::table::{NumberVerdict, read_claims};
 use dpgp_data::shipped_text;
-use dpgp_fs::read_unlinked_text;
-use dpgp_spec::{Axis, FIXED_COLUMNS, TextDigest, ValueOwner};
+use dpgp_fs::read_text_unless_outside_link;
+use dpgp_spec::{ExperimentAxis, FIXED_COLUMNS, TextDigest, ValueOwner};
 use dpgp_task::Experiment;
 
 /// The contents of a result folder.
@@ -54,7 +54,7 @@ impl CommittedResults {
     /// # Errors
     /// As [`CommittedResults::read`].
     pub fn read_shipped(experiment: &Experiment) -> Result<Option<Self>, PublishError> {
-        let folder = Path::new("results").join(experiment.folder());
+        let folder = Path::new("results").join(experiment.relative_results_folder());
         Self::read_with(&folder, |path| Ok(path.to_str().and_then(shipped_text).map(str::to_owned)))
     }
 
@@ -85,7 +85,7 @@ impl CommittedResults {
 
     /// The label of a row on an axis. Where a fixed column has the name of the axis, its whole path is the name of the column,
     /// which is left out where both would say the same in every row.
-    pub fn label<'a>(&self, row: &'a [String], axis: &Axis) -> &'a str {
+    pub fn label<'a>(&self, row: &'a [String], axis: &ExperimentAxis) -> &'a str {
         let is_fixed = FIXED_COLUMNS.contains(&axis.name.as_str());
         let column = if is_fixed && self.headings.contains(&axis.path) { &axis.path } else { &axis.name };
         self.field(row, column)
@@ -150,7 +150,7 @@ fn parse_table(table: &str) -> Result<(Vec<String>, Vec<Vec<String>>), csv::Erro
 
 /// The text of a file; none if it is not there.
 fn read_if_present(path: &Path) -> Result<Option<String>, PublishError> {
-    match read_unlinked_text(path) {
+    match read_text_unless_outside_link(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(PublishError::io(path, cause)),
@@ -172,7 +172,7 @@ impl ResultsSource<'_> {
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.
     pub fn read(&self, experiment: &Experiment) -> Result<Option<CommittedResults>, PublishError> {
-        let found = CommittedResults::read(&self.folder.join(experiment.folder()))?;
+        let found = CommittedResults::read(&self.folder.join(experiment.relative_results_folder()))?;
         match found {
             None if self.is_shipped => CommittedResults::read_shipped(experiment),
             found => Ok(found),

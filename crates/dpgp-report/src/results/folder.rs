@@ -11,7 +11,7 @@ use super::checks::PublishError;
 use crate::figure::{figure_frames_json, figure_svg};
 use crate::report::Report;
 use crate::table::{NOT_PRIVATE, claims_csv, compare_tables, table_csv, table_page_markdown};
-use dpgp_fs::{ReadAccess, read_unlinked_text, refuse_links, write_atomically_for};
+use dpgp_fs::{ReadAccess, read_text_unless_outside_link, refuse_links, write_atomically_with_access};
 use dpgp_run::{Provenance, PublicDigest, find_commit};
 
 /// The contents of a folder before it is written.
@@ -63,7 +63,7 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
         if readers == ReadAccess::All && std::fs::read(&path).is_ok_and(|before| before == contents.as_bytes()) {
             continue;
         }
-        write_atomically_for(readers, &path, &contents).map_err(|cause| PublishError::io(&path, cause))?;
+        write_atomically_with_access(readers, &path, &contents).map_err(|cause| PublishError::io(&path, cause))?;
     }
     Ok(())
 }
@@ -202,7 +202,7 @@ pub fn list_result_differences(
     for (name, fresh) in files {
         let path = folder.join(name);
         let place = path.display();
-        let committed = match read_unlinked_text(&path) {
+        let committed = match read_text_unless_outside_link(&path) {
             Ok(committed) => committed,
             Err(cause) => {
                 findings.push(format!("{place}: {cause}"));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::committed::{CommittedResults, ExperimentResults};
 use super::counts::{FindingVerdict, VerdictEvidence};
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_four_digits};
-use dpgp_spec::{ClaimOwner, DeviationKind, NumberSelector, OwnValueSelector, PaperPageRow, has_labels};
+use dpgp_spec::{ClaimOwner, DeviationKind, OwnValueSelector, PaperReportRow, PrintedNumberSelector, cell_has_labels};
 
 /// A row of the page.
 #[derive(Debug, Clone, Serialize)]
@@ -102,7 +102,7 @@ impl<'a> PaperExperimentLookup<'a> {
     }
 
     /// Builds the row of a table, figure or statement, with its verdict.
-    pub fn build_finding_row(&self, row: &PaperPageRow) -> FindingRow {
+    pub fn build_finding_row(&self, row: &PaperReportRow) -> FindingRow {
         let numbers: Vec<PrintedNumber<'a>> =
             row.numbers.iter().flat_map(|chosen| self.printed_numbers(row, chosen)).collect();
         let claims = self.claims(row);
@@ -134,7 +134,7 @@ impl<'a> PaperExperimentLookup<'a> {
         self.examined.iter().find(|one| Some(one.experiment.name.as_str()) == name)
     }
 
-    fn printed_numbers(&self, row: &PaperPageRow, chosen: &NumberSelector) -> Vec<PrintedNumber<'a>> {
+    fn printed_numbers(&self, row: &PaperReportRow, chosen: &PrintedNumberSelector) -> Vec<PrintedNumber<'a>> {
         let name = chosen.experiment.as_deref().or(row.experiment.as_deref());
         let Some(examined) = self.find_experiment(name) else { return Vec::new() };
         let Some(committed) = &examined.committed else { return Vec::new() };
@@ -143,13 +143,13 @@ impl<'a> PaperExperimentLookup<'a> {
         let wanted = committed.rows.iter().enumerate().filter(|(_, row)| {
             !committed.field(row, column).is_empty()
                 && chosen.matches_metric(committed.field(row, "metric"))
-                && has_labels(&chosen.cells, axes, |axis| committed.label(row, axis))
+                && cell_has_labels(&chosen.cells, axes, |axis| committed.label(row, axis))
         });
         let experiment = examined.experiment.name.as_str();
         wanted.map(|(at, _)| PrintedNumber { committed, experiment, at, spread: chosen.spreads }).collect()
     }
 
-    fn claims(&self, row: &PaperPageRow) -> Vec<&'a ClaimOutcome> {
+    fn claims(&self, row: &PaperReportRow) -> Vec<&'a ClaimOutcome> {
         let all = self.examined.iter().filter_map(|one| one.committed.as_ref());
         let all = all.flat_map(|committed| &committed.claims).filter(|claim| claim.from == ClaimOwner::Paper);
         let is_meant = |claim: &&ClaimOutcome| {
@@ -160,7 +160,7 @@ impl<'a> PaperExperimentLookup<'a> {
     }
 
     /// Replaces each `{name}` in a text by our number of this name, or by `?` if there is none.
-    fn fill_in_placeholders(&self, row: &PaperPageRow, text: &str) -> String {
+    fn fill_in_placeholders(&self, row: &PaperReportRow, text: &str) -> String {
         let named = row.values.iter();
         named.fold(text.to_owned(), |text, (name, chosen)| {
             let number = self.format_selected_value(row, chosen).unwrap_or_else(|| "?".to_owned());
@@ -168,13 +168,13 @@ impl<'a> PaperExperimentLookup<'a> {
         })
     }
 
-    fn format_selected_value(&self, row: &PaperPageRow, chosen: &OwnValueSelector) -> Option<String> {
+    fn format_selected_value(&self, row: &PaperReportRow, chosen: &OwnValueSelector) -> Option<String> {
         let examined = self.find_experiment(chosen.experiment.as_deref().or(row.experiment.as_deref()))?;
         let committed = examined.committed.as_ref()?;
         let axes = &examined.experiment.axes;
         let found = committed.rows.iter().find(|row| {
             committed.field(row, "metric") == chosen.metric
-                && has_labels(&chosen.cells, axes, |axis| committed.label(row, axis))
+                && cell_has_labels(&chosen.cells, axes, |axis| committed.label(row, axis))
         })?;
         let text = committed.field(found, chosen.column.as_deref().unwrap_or("value"));
         let number: f64 = text.parse().ok()?;
@@ -184,7 +184,7 @@ impl<'a> PaperExperimentLookup<'a> {
         })
     }
 
-    fn same_data_text(&self, row: &PaperPageRow) -> String {
+    fn same_data_text(&self, row: &PaperReportRow) -> String {
         let Some(examined) = self.find_experiment(row.experiment.as_deref()) else { return "–".to_owned() };
         let mut deviations = examined.experiment.deviations.iter();
         let other = deviations.any(|deviation| deviation.kind == DeviationKind::StandIn);
@@ -193,7 +193,7 @@ impl<'a> PaperExperimentLookup<'a> {
 }
 
 /// The verdict on a place from its evidence.
-fn verdict(row: &PaperPageRow, evidence: VerdictEvidence) -> FindingVerdict {
+fn verdict(row: &PaperReportRow, evidence: VerdictEvidence) -> FindingVerdict {
     let VerdictEvidence { fitted, stand_in, .. } = evidence;
     let untold = |otherwise: &str| FindingVerdict::Untold(row.untold.clone().unwrap_or_else(|| otherwise.to_owned()));
     if stand_in > 0 {

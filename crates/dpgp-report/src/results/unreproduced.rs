@@ -10,7 +10,7 @@ use super::committed::{CommittedResults, ExperimentResults, ResultsSource};
 use super::counts::PaperVerdictCounts;
 use super::told::{FindingRow, PaperArtefact, PaperExperimentLookup};
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, escape_markdown, format_four_digits};
-use dpgp_spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS, PaperCoverage, PaperPage};
+use dpgp_spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS, PaperCoverage, PaperReportPage};
 use dpgp_task::Experiment;
 
 /// The most numbers listed of one experiment; its table has the rest.
@@ -172,7 +172,7 @@ pub struct PaperFindings {
 
 impl PaperFindings {
     /// Collects the findings about a paper from the results of its experiments.
-    pub fn new(page: &PaperPage, coverage: &[PaperCoverage], examined: &[ExperimentResults<'_>]) -> Self {
+    pub fn new(page: &PaperReportPage, coverage: &[PaperCoverage], examined: &[ExperimentResults<'_>]) -> Self {
         let told = PaperExperimentLookup::new(examined);
         let rows: Vec<FindingRow> = page.rows.iter().map(|row| told.build_finding_row(row)).collect();
         let coverage = coverage.iter().find(|one| one.paper == page.paper);
@@ -197,10 +197,10 @@ pub fn collect_findings(
     results: &Path,
     experiments: &[Experiment],
     coverage: &[PaperCoverage],
-    pages: &[PaperPage],
+    pages: &[PaperReportPage],
 ) -> Result<Vec<PaperFindings>, PublishError> {
     let papers = ExperimentResults::read_by_paper(&ResultsSource { folder: results, is_shipped: false }, experiments)?;
-    let examined = |page: &PaperPage| papers.get(page.paper.as_str()).map_or(&[][..], Vec::as_slice);
+    let examined = |page: &PaperReportPage| papers.get(page.paper.as_str()).map_or(&[][..], Vec::as_slice);
     Ok(pages.iter().map(|page| PaperFindings::new(page, coverage, examined(page))).collect())
 }
 

@@ -265,7 +265,7 @@ impl RowPair {
 /// The value of a row and its standard error.
 fn value_and_error(row: &RowFields) -> Option<(f64, f64)> {
     let number = |column: &str| row.get(column)?.parse::<f64>().ok();
-    let kind = SpreadKind::named(row.get("spread_kind")?)?;
+    let kind = SpreadKind::from_name(row.get("spread_kind")?)?;
     Some((number("value")?, standard_error(number("spread"), kind, row.get("repeats")?.parse().ok()?)))
 }
 

@@ -10,7 +10,7 @@ use crate::report::label_with_axis;
 use crate::results::CommittedResults;
 use dpgp_data::escape_csv_formula;
 use dpgp_number::text::format_four_digits;
-use dpgp_spec::{Axis, SpreadKind, TableLayout};
+use dpgp_spec::{ExperimentAxis, SpreadKind, TableLayout};
 use dpgp_task::Experiment;
 
 /// Labels on some axes.
@@ -34,8 +34,9 @@ impl PivotTable {
     /// are left out. A value has as many digits as its spread makes known: those of two digits of the spread.
     pub fn from_layout(experiment: &Experiment, committed: &CommittedResults, layout: &TableLayout) -> Vec<Self> {
         let [left, top] = [&layout.rows, &layout.columns].map(|names| axes(experiment, names));
-        let named_axis = |axis: &&Axis| layout.rows.contains(&axis.name) || layout.columns.contains(&axis.name);
-        let others: Vec<&Axis> = experiment.axes.iter().filter(|axis| !named_axis(axis)).collect();
+        let named_axis =
+            |axis: &&ExperimentAxis| layout.rows.contains(&axis.name) || layout.columns.contains(&axis.name);
+        let others: Vec<&ExperimentAxis> = experiment.axes.iter().filter(|axis| !named_axis(axis)).collect();
         let of_metric = committed.rows.iter().filter(|row| committed.field(row, "metric") == layout.metric);
         let source = PivotSource { committed, rows: of_metric.map(Vec::as_slice).collect() };
         let parts = source.distinct_labels(&others);
@@ -49,11 +50,11 @@ impl PivotTable {
     }
 }
 
-fn axes<'a>(experiment: &'a Experiment, names: &[String]) -> Vec<&'a Axis> {
+fn axes<'a>(experiment: &'a Experiment, names: &[String]) -> Vec<&'a ExperimentAxis> {
     names.iter().filter_map(|name| experiment.axes.iter().find(|axis| axis.name == *name)).collect()
 }
 
-fn heading(axes: &[&Axis], labels: &PivotLabels) -> String {
+fn heading(axes: &[&ExperimentAxis], labels: &PivotLabels) -> String {
     let parts = axes.iter().zip(labels).map(|(axis, label)| label_with_axis(axis, label));
     parts.collect::<Vec<_>>().join(", ")
 }
@@ -65,12 +66,12 @@ struct PivotSource<'a> {
 }
 
 impl<'a> PivotSource<'a> {
-    fn labels(&self, row: &[String], axes: &[&Axis]) -> PivotLabels {
+    fn labels(&self, row: &[String], axes: &[&ExperimentAxis]) -> PivotLabels {
         axes.iter().map(|axis| self.committed.label(row, axis).to_owned()).collect()
     }
 
     /// The labels that rows have on some axes, in the order of the table.
-    fn distinct_labels(&self, axes: &[&Axis]) -> Vec<PivotLabels> {
+    fn distinct_labels(&self, axes: &[&ExperimentAxis]) -> Vec<PivotLabels> {
         let mut all: Vec<PivotLabels> = Vec::new();
         for row in &self.rows {
             let own = self.labels(row, axes);
@@ -82,12 +83,12 @@ impl<'a> PivotSource<'a> {
     }
 
     /// The rows with these labels.
-    fn select_rows(&self, axes: &[&Axis], labels: &PivotLabels) -> PivotSource<'a> {
+    fn select_rows(&self, axes: &[&ExperimentAxis], labels: &PivotLabels) -> PivotSource<'a> {
         let own = self.rows.iter().copied().filter(|row| self.labels(row, axes) == *labels);
         PivotSource { committed: self.committed, rows: own.collect() }
     }
 
-    fn pivot(&self, left: &[&Axis], top: &[&Axis], title: String) -> PivotTable {
+    fn pivot(&self, left: &[&ExperimentAxis], top: &[&ExperimentAxis], title: String) -> PivotTable {
         let columns = self.distinct_labels(top);
         let names = left.iter().map(|axis| axis.name.clone());
         let mut lines = vec![names.chain(columns.iter().map(|labels| heading(top, labels))).collect()];
@@ -106,7 +107,7 @@ impl<'a> PivotSource<'a> {
     }
 
     fn spread(&self, row: &[String]) -> Option<SpreadDescription> {
-        let kind = SpreadKind::named(self.committed.field(row, "spread_kind"))?;
+        let kind = SpreadKind::from_name(self.committed.field(row, "spread_kind"))?;
         let spread = self.committed.field(row, "spread").parse::<f64>().ok()?;
         let repeats = self.committed.field(row, "repeats").parse().ok()?;
         (spread > 0.0 && kind != SpreadKind::None).then_some(SpreadDescription { kind, repeats })

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::record::DigestMap;
 use super::segment::{
-    IndexLine, JSON_AT, LineKind, SegmentLine, SegmentStamp, delete_index, read_index, read_lines, write_index,
+    IndexEntry, JSON_AT, LineKind, SegmentLine, SegmentStamp, delete_index, read_index, read_lines, write_index,
 };
 use super::session::{ENDING, OpenSegment};
 use super::{ResultKey, RunHeader, StoreError, StoredResult, WriteSession};
@@ -50,7 +50,7 @@ struct StoredRun {
 struct SegmentLines {
     path: PathBuf,
     stamp: SegmentStamp,
-    lines: Vec<IndexLine>,
+    lines: Vec<IndexEntry>,
 }
 
 /// Where a line stands.
@@ -130,7 +130,7 @@ impl ResultStore {
     /// [`StoreError`]; a key that is not here is [`StoreError::Gone`].
     pub fn results(&self, keys: &[ResultKey]) -> Result<Vec<StoredResult>, StoreError> {
         let places: Option<Vec<LineLocation>> = keys.iter().map(|key| self.results.get(key).copied()).collect();
-        self.read_places(&places.ok_or_else(|| StoreError::Gone { path: self.directory.clone() })?)
+        self.read_values_at(&places.ok_or_else(|| StoreError::Gone { path: self.directory.clone() })?)
     }
 
     /// Every result of an experiment, the latest last.
@@ -141,7 +141,7 @@ impl ResultStore {
         let mut places: Vec<LineLocation> = self.results.values().copied().collect();
         places.retain(|place| self.header(*place).experiment == name);
         places.sort_by_key(|place| (place.segment, place.offset));
-        let records: Vec<StoredResult> = self.read_places(&places)?;
+        let records: Vec<StoredResult> = self.read_values_at(&places)?;
         let stored = records.into_iter().zip(places);
         Ok(stored.map(|(record, place)| ResultWithRun { run: self.header(place).clone(), record }).collect())
     }
@@ -152,7 +152,7 @@ impl ResultStore {
     /// [`StoreError`].
     pub fn section_text(&self, id: &TextDigest) -> Result<Option<String>, StoreError> {
         let Some(place) = self.texts.get(id) else { return Ok(None) };
-        Ok(self.read_places(&[*place])?.pop())
+        Ok(self.read_values_at(&[*place])?.pop())
     }
 
     /// The last run of each experiment, quick and full ones apart.
@@ -186,7 +186,7 @@ impl ResultStore {
         self.segment = Some(segment);
         self.runs.push(StoredRun { segment: number, header });
         for (kind, key, offset, length) in state.written {
-            self.insert(kind, key, self.locate_line(number, offset, length))?;
+            self.add_to_index(kind, key, self.locate_line(number, offset, length))?;
         }
         Ok(())
     }
@@ -207,7 +207,7 @@ impl ResultStore {
         let mut lines = Vec::new();
         let read = read_lines(BufReader::with_capacity(1 << 16, &file), |line, offset| {
             let length = (JSON_AT + line.json.len() + 1) as u32;
-            lines.push(IndexLine { kind: line.kind, key: line.key, offset, length });
+            lines.push(IndexEntry { kind: line.kind, key: line.key, offset, length });
         });
         let read = read.map_err(&io)?;
         file.rewind().map_err(&io)?;
@@ -235,8 +235,13 @@ impl ResultStore {
     }
 
     /// Enters a line of a segment that is open.
-    fn insert_line(&mut self, line: IndexLine, segment: usize, reader: &mut BufReader<File>) -> Result<(), StoreError> {
-        let IndexLine { kind, key, offset, length } = line;
+    fn insert_line(
+        &mut self,
+        line: IndexEntry,
+        segment: usize,
+        reader: &mut BufReader<File>,
+    ) -> Result<(), StoreError> {
+        let IndexEntry { kind, key, offset, length } = line;
         if kind == LineKind::Run {
             // The run is not used.
             let place = LineLocation { segment: segment as u32, run: 0, offset, length };
@@ -245,7 +250,7 @@ impl ResultStore {
             }
             return Ok(());
         }
-        self.insert(kind, key, self.locate_line(segment, offset, length as usize))
+        self.add_to_index(kind, key, self.locate_line(segment, offset, length as usize))
     }
 
     /// Where a line of the latest run stands; none if the run is not of that segment.
@@ -259,7 +264,7 @@ impl ResultStore {
     }
 
     /// Enters a line into the index; the first of several results of one key stays.
-    fn insert(&mut self, kind: LineKind, key: ResultKey, place: Option<LineLocation>) -> Result<(), StoreError> {
+    fn add_to_index(&mut self, kind: LineKind, key: ResultKey, place: Option<LineLocation>) -> Result<(), StoreError> {
         let Some(place) = place else { return Ok(()) };
         match kind {
             LineKind::Run => {}
@@ -270,14 +275,14 @@ impl ResultStore {
                 None => {
                     self.results.insert(key, place);
                 }
-                Some(first) => self.compare(first, place)?,
+                Some(first) => self.check_results_agree(first, place)?,
             },
         }
         Ok(())
     }
 
-    fn compare(&self, first: LineLocation, second: LineLocation) -> Result<(), StoreError> {
-        let records: Vec<StoredResult> = self.read_places(&[first, second])?;
+    fn check_results_agree(&self, first: LineLocation, second: LineLocation) -> Result<(), StoreError> {
+        let records: Vec<StoredResult> = self.read_values_at(&[first, second])?;
         if records[0].agrees(&records[1]) {
             return Ok(());
         }
@@ -291,7 +296,7 @@ impl ResultStore {
     }
 
     /// The values of the lines at these places, in their order; each segment is opened once for neighbours.
-    fn read_places<T: DeserializeOwned>(&self, places: &[LineLocation]) -> Result<Vec<T>, StoreError> {
+    fn read_values_at<T: DeserializeOwned>(&self, places: &[LineLocation]) -> Result<Vec<T>, StoreError> {
         let mut open: Option<(u32, BufReader<File>)> = None;
         let mut values = Vec::with_capacity(places.len());
         for place in places {

@@ -9,6 +9,6 @@ mod segment;
 mod session;
 
 pub use folder::{ResultStore, ResultWithRun};
-pub(super) use record::key;
+pub(super) use record::compute_result_key;
 pub use record::{NUMERICS, ResultKey, ResultMetadata, RunHeader, StoreError, StoredResult};
-pub use session::{WriteSession, merge};
+pub use session::{WriteSession, merge_stores};

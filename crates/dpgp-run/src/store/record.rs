@@ -87,29 +87,29 @@ impl StoredResult {
     /// Whether two results of the same key agree.
     pub fn agrees(&self, other: &Self) -> bool {
         self.measured.len() == other.measured.len()
-            && self.measured.iter().zip(&other.measured).all(|(a, b)| same_measurement(a, b))
+            && self.measured.iter().zip(&other.measured).all(|(a, b)| measurements_nearly_equal(a, b))
             && self.frames.len() == other.frames.len()
-            && self.frames.iter().zip(&other.frames).all(|(a, b)| same_frame(a, b))
+            && self.frames.iter().zip(&other.frames).all(|(a, b)| frames_nearly_equal(a, b))
     }
 }
 
 /// Numbers of a frame are compared on the scale of their column, as a figure shows them.
-fn same_frame(a: &FigureTable, b: &FigureTable) -> bool {
+fn frames_nearly_equal(a: &FigureTable, b: &FigureTable) -> bool {
     a.name == b.name
         && a.columns.len() == b.columns.len()
-        && a.columns.iter().zip(&b.columns).all(|((name, x), (other, y))| name == other && same_column(x, y))
+        && a.columns.iter().zip(&b.columns).all(|((name, x), (other, y))| name == other && columns_nearly_equal(x, y))
 }
 
-fn same_column(x: &[f64], y: &[f64]) -> bool {
+fn columns_nearly_equal(x: &[f64], y: &[f64]) -> bool {
     let scale = x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     x.len() == y.len() && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= SAME_SHOWN * scale)
 }
 
-fn same_measurement(a: &MetricMeasurement, b: &MetricMeasurement) -> bool {
+fn measurements_nearly_equal(a: &MetricMeasurement, b: &MetricMeasurement) -> bool {
     a.metric == b.metric
         && a.values.len() == b.values.len()
-        && a.values.iter().zip(&b.values).all(|(a, b)| close(*a, *b))
-        && are_close_or_absent(a.certificate.delta_exact, b.certificate.delta_exact, close)
+        && a.values.iter().zip(&b.values).all(|(a, b)| are_close_or_both_nan(*a, *b))
+        && are_close_or_absent(a.certificate.delta_exact, b.certificate.delta_exact, are_close_or_both_nan)
         && are_close_or_absent(a.certificate.gap, b.certificate.gap, |a, b| (a - b).abs() <= SAME_GAP)
         && a.certificate.to_string() == b.certificate.to_string()
 }
@@ -122,7 +122,7 @@ fn are_close_or_absent(a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bo
     }
 }
 
-fn close(a: f64, b: f64) -> bool {
+fn are_close_or_both_nan(a: f64, b: f64) -> bool {
     // What is undefined is not a number.
     a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= SAME * a.abs().max(b.abs())
 }
@@ -136,7 +136,7 @@ pub const NUMERICS: u32 = 19;
 pub type ResultKey = TextDigest;
 
 /// The key of one replicate of one cell: `sha256("dpgp 1" | numerics | seed | replicate | cell | data digests)`.
-pub(crate) fn key(cell: TextDigest, seed: u32, replicate: u32, data: &[(String, String)]) -> ResultKey {
+pub(crate) fn compute_result_key(cell: TextDigest, seed: u32, replicate: u32, data: &[(String, String)]) -> ResultKey {
     let digests: Vec<&str> = data.iter().map(|(_, digest)| digest.as_str()).collect();
     TextDigest::of_text(&format!("dpgp 1|{NUMERICS}|{seed}|{replicate}|{cell}|{}", digests.join("|")))
 }
@@ -226,11 +226,11 @@ mod tests {
         let cell = TextDigest::of_text("cell");
         let data = [("a.csv".to_owned(), "00ff".to_owned())];
         let all = [
-            key(cell, 1, 0, &data),
-            key(TextDigest::of_text("other"), 1, 0, &data),
-            key(cell, 2, 0, &data),
-            key(cell, 1, 1, &data),
-            key(cell, 1, 0, &[]),
+            compute_result_key(cell, 1, 0, &data),
+            compute_result_key(TextDigest::of_text("other"), 1, 0, &data),
+            compute_result_key(cell, 2, 0, &data),
+            compute_result_key(cell, 1, 1, &data),
+            compute_result_key(cell, 1, 0, &[]),
         ];
         for (i, one) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|other| other != one));

@@ -115,7 +115,7 @@ const CHECK: usize = 4;
 
 /// A line, and where it stands in its segment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct IndexLine {
+pub(super) struct IndexEntry {
     pub kind: LineKind,
     pub key: ResultKey,
     pub offset: u64,
@@ -148,7 +148,7 @@ impl SegmentStamp {
 }
 
 /// The lines of a segment of this stamp, by its index.
-pub(super) fn read_index(segment: &Path, stamp: SegmentStamp) -> Option<Vec<IndexLine>> {
+pub(super) fn read_index(segment: &Path, stamp: SegmentStamp) -> Option<Vec<IndexEntry>> {
     if stamp.size < LEAST {
         return None;
     }
@@ -156,7 +156,7 @@ pub(super) fn read_index(segment: &Path, stamp: SegmentStamp) -> Option<Vec<Inde
 }
 
 /// Writes the index of a segment. Where that fails, the segment is read again the next time, and nothing is lost.
-pub(super) fn write_index(segment: &Path, stamp: SegmentStamp, lines: &[IndexLine]) {
+pub(super) fn write_index(segment: &Path, stamp: SegmentStamp, lines: &[IndexEntry]) {
     if stamp.size < LEAST {
         return;
     }
@@ -177,7 +177,7 @@ fn index_path(segment: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn encode_index(stamp: SegmentStamp, lines: &[IndexLine]) -> Vec<u8> {
+fn encode_index(stamp: SegmentStamp, lines: &[IndexEntry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(BEGINNING.len() + STAMP + LINE * lines.len() + CHECK);
     bytes.extend(BEGINNING);
     bytes.extend(stamp.bytes());
@@ -191,18 +191,18 @@ fn encode_index(stamp: SegmentStamp, lines: &[IndexLine]) -> Vec<u8> {
     bytes
 }
 
-fn decode_index(bytes: &[u8], stamp: SegmentStamp) -> Option<Vec<IndexLine>> {
+fn decode_index(bytes: &[u8], stamp: SegmentStamp) -> Option<Vec<IndexEntry>> {
     let (content, check) = bytes.split_last_chunk::<CHECK>()?;
     let lines = content.strip_prefix(BEGINNING)?.strip_prefix(&stamp.bytes())?;
     let whole = crc32fast::hash(content) == u32::from_le_bytes(*check) && lines.len() % LINE == 0;
-    whole.then(|| lines.chunks_exact(LINE).map(index_line).collect())?
+    whole.then(|| lines.chunks_exact(LINE).map(decode_index_entry).collect())?
 }
 
-fn index_line(bytes: &[u8]) -> Option<IndexLine> {
+fn decode_index_entry(bytes: &[u8]) -> Option<IndexEntry> {
     let (kind, rest) = bytes.split_first()?;
     let (key, rest) = rest.split_first_chunk::<32>()?;
     let (offset, length) = rest.split_first_chunk::<8>()?;
-    Some(IndexLine {
+    Some(IndexEntry {
         kind: *LineKind::ALL.get(usize::from(*kind))?,
         key: ResultKey::from(*key),
         offset: u64::from_le_bytes(*offset),
@@ -268,11 +268,11 @@ mod index_tests {
 
     const AT: SegmentStamp = SegmentStamp { size: LEAST, seconds: 7, nanoseconds: 9 };
 
-    fn lines() -> [IndexLine; 3] {
+    fn lines() -> [IndexEntry; 3] {
         [
-            IndexLine { kind: LineKind::Run, key: ResultKey::of_text(""), offset: 0, length: 90 },
-            IndexLine { kind: LineKind::Text, key: ResultKey::of_text("t"), offset: 90, length: u32::MAX },
-            IndexLine { kind: LineKind::Done, key: ResultKey::of_text("d"), offset: u64::MAX, length: 0 },
+            IndexEntry { kind: LineKind::Run, key: ResultKey::of_text(""), offset: 0, length: 90 },
+            IndexEntry { kind: LineKind::Text, key: ResultKey::of_text("t"), offset: 90, length: u32::MAX },
+            IndexEntry { kind: LineKind::Done, key: ResultKey::of_text("d"), offset: u64::MAX, length: 0 },
         ]
     }
 

@@ -58,9 +58,9 @@ impl WriteSession {
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn begin(&self) -> Result<(), StoreError> {
+    pub fn write_run_header(&self) -> Result<(), StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ensure_begun(&mut state)
+        self.ensure_run_header_written(&mut state)
     }
 
     /// Appends one replicate of a cell.
@@ -69,7 +69,7 @@ impl WriteSession {
     /// [`StoreError::Io`].
     pub fn append(&self, key: ResultKey, cell: &Cell, record: &StoredResult) -> Result<(), StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ensure_begun(&mut state)?;
+        self.ensure_run_header_written(&mut state)?;
         let mut lines = Vec::new();
         for (_, text) in cell.sections() {
             if state.segment.as_mut().is_some_and(|segment| segment.texts.insert(text.id())) {
@@ -80,12 +80,12 @@ impl WriteSession {
         self.write(&mut state, &lines)
     }
 
-    fn ensure_begun(&self, state: &mut SessionState) -> Result<(), StoreError> {
+    fn ensure_run_header_written(&self, state: &mut SessionState) -> Result<(), StoreError> {
         if state.begun {
             return Ok(());
         }
         if state.segment.is_none() {
-            state.segment = Some(self.create()?);
+            state.segment = Some(self.create_segment()?);
         }
         let json = self.json(&self.header)?;
         self.write(state, &[(LineKind::Run, TextDigest::of_text(&json), json)])?;
@@ -112,7 +112,7 @@ impl WriteSession {
     }
 
     /// A new segment under a name that no process has: the time, the process, and a counter for what is left.
-    fn create(&self) -> Result<OpenSegment, StoreError> {
+    fn create_segment(&self) -> Result<OpenSegment, StoreError> {
         std::fs::create_dir_all(&self.directory).map_err(StoreError::io(&self.directory))?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
         let process = std::process::id();
@@ -151,8 +151,8 @@ pub(super) const ENDING: &str = "segment";
 ///
 /// # Errors
 /// [`StoreError::RunsDiffer`], [`StoreError::Disagree`], or [`StoreError::Io`].
-pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<Vec<RunHeader>, StoreError> {
-    let runs = runs(sources)?;
+pub fn merge_stores(target: &Path, sources: &[PathBuf]) -> Result<Vec<RunHeader>, StoreError> {
+    let runs = compatible_latest_runs(sources)?;
     let chosen = longest_segments(target, sources)?;
     ResultStore::from_segments(target, chosen.values().map(|copy| copy.path.clone()).collect())?;
     fs::create_dir_all(target).map_err(StoreError::io(target))?;
@@ -165,7 +165,7 @@ pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<Vec<RunHeader>, Store
 }
 
 /// The last run of each experiment, quick and full ones apart.
-fn runs(sources: &[PathBuf]) -> Result<Vec<RunHeader>, StoreError> {
+fn compatible_latest_runs(sources: &[PathBuf]) -> Result<Vec<RunHeader>, StoreError> {
     let mut runs: BTreeMap<(String, bool), (&Path, RunHeader)> = BTreeMap::new();
     for directory in sources {
         let store = ResultStore::open(directory)?;
@@ -192,7 +192,7 @@ fn longest_segments(target: &Path, sources: &[PathBuf]) -> Result<BTreeMap<OsStr
     let mut chosen: BTreeMap<OsString, SegmentCopy> = BTreeMap::new();
     for directory in std::iter::once(target).chain(sources.iter().map(PathBuf::as_path)) {
         for path in segments(directory)? {
-            let whole = complete_length(&path)?;
+            let whole = length_of_whole_lines(&path)?;
             let Some(name) = path.file_name().map(OsString::from) else { continue };
             if chosen.get(&name).is_none_or(|known| whole > known.whole) {
                 chosen.insert(name, SegmentCopy { path, whole });
@@ -202,7 +202,7 @@ fn longest_segments(target: &Path, sources: &[PathBuf]) -> Result<BTreeMap<OsStr
     Ok(chosen)
 }
 
-fn complete_length(path: &Path) -> Result<u64, StoreError> {
+fn length_of_whole_lines(path: &Path) -> Result<u64, StoreError> {
     let io = StoreError::io(path);
     let file = fs::File::open(path).map_err(&io)?;
     Ok(read_lines(BufReader::new(file), |_, _| {}).map_err(&io)?.whole)

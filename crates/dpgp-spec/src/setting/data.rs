@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::{CheckResult, SettingError, check_dimension, check_range, fail};
 use super::{ImagesSetting, MechanismSection, SourceSetting, SpecProblem, SplitSetting, TripsSetting};
 use dpgp_accounting::PrivacyUnit;
-use dpgp_data::suggest::closest;
+use dpgp_data::suggest::closest_name;
 use dpgp_data::{
     CellParsingRules, Comparison, DataError, Dataset, DatasetFormat, DatasetManifest, MissingCellPolicy, Separator,
 };
@@ -32,7 +32,7 @@ pub struct DataSetting {
     pub encode: BTreeMap<String, Vec<String>>,
     /// What happens to a row of your own CSV and Parquet files if a cell in a column that is used is missing: empty, a null,
     /// or `NA`, `NaN` or `null`. Where inputs are public, only rows with a missing input may be left out.
-    #[serde(default, skip_serializing_if = "refuses")]
+    #[serde(default, skip_serializing_if = "refuses_missing_cells")]
     pub missing: MissingCellPolicy,
     /// Only rows that meet all of these conditions are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +50,7 @@ pub struct DataSetting {
     pub draw: Option<RowDrawSetting>,
 }
 
-fn refuses(missing: &MissingCellPolicy) -> bool {
+fn refuses_missing_cells(missing: &MissingCellPolicy) -> bool {
     *missing == MissingCellPolicy::Refuse
 }
 
@@ -198,7 +198,7 @@ fn check_column_names(names: &[String]) -> CheckResult {
 /// The dataset of a name, which must be in the manifest.
 fn find_dataset<'a>(path: &str, name: &str, manifest: &'a DatasetManifest) -> Result<&'a Dataset, SettingError> {
     manifest.get(name).map_err(|_| {
-        let hint = closest(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
+        let hint = closest_name(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
         let known = manifest.names().collect::<Vec<_>>().join(", ");
         SettingError::new(path, SpecProblem::UnknownDataset { name: name.to_owned(), hint, known })
     })
@@ -349,7 +349,7 @@ impl DataSetting {
     }
 
     /// An error in the user's own files, which names the key that leaves out rows with a missing cell where it does.
-    pub fn suggest_drop(&self, error: DataError, chosen_by: RowChoiceBasis) -> DataError {
+    pub fn with_drop_rows_hint(&self, error: DataError, chosen_by: RowChoiceBasis) -> DataError {
         match (self.source.own_file(), self.missing, chosen_by) {
             (None, _, _) | (_, MissingCellPolicy::Drop, _) => error,
             (_, MissingCellPolicy::Refuse, RowChoiceBasis::Inputs) => {
@@ -360,7 +360,7 @@ impl DataSetting {
     }
 
     /// Checks that rows may be left out.
-    pub(super) fn check_missing(&self, mechanism: &impl MechanismSection) -> CheckResult {
+    pub(super) fn check_may_drop_rows(&self, mechanism: &impl MechanismSection) -> CheckResult {
         let why = if !self.drops_missing() {
             return Ok(());
         } else if self.source.own_file().is_none() {
@@ -402,14 +402,14 @@ pub enum RowChoiceBasis {
 
 impl DataSetting {
     /// How many rows of each person are used; none if rows do not belong to people.
-    pub fn person_limit(&self) -> Option<PersonRowLimit<'_>> {
+    pub fn rows_per_person_limit(&self) -> Option<PersonRowLimit<'_>> {
         let (column, rows) = (self.person.as_deref()?, self.rows_per_person?.get());
         Some(PersonRowLimit { column, rows })
     }
 
     /// Protected unit of a guarantee about these data.
-    pub fn unit(&self) -> PrivacyUnit {
-        match self.person_limit() {
+    pub fn privacy_unit(&self) -> PrivacyUnit {
+        match self.rows_per_person_limit() {
             None => PrivacyUnit::Record,
             Some(PersonRowLimit { column, rows }) => {
                 PrivacyUnit::Person { column: column.to_owned(), rows: rows as u64, records_per_row: 1 }
@@ -419,9 +419,9 @@ impl DataSetting {
 
     /// Comparisons for the columns of a stream of rows after the target: those of the filters, and the marks of the
     /// rows that are used, where there is a limit or some lack a cell.
-    pub fn row_comparisons(&self) -> Vec<(Comparison, f64)> {
+    pub fn row_filter_comparisons(&self) -> Vec<(Comparison, f64)> {
         let filters = self.filter.iter().map(|filter| (filter.is, filter.value));
-        let marked = self.person_limit().is_some() || self.drops_missing();
+        let marked = self.rows_per_person_limit().is_some() || self.drops_missing();
         filters.chain(marked.then_some((Comparison::Equal, 1.0))).collect()
     }
 

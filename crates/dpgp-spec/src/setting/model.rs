@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{CheckResult, check_bounds, check_dimension, check_grid, check_points, check_range, fail};
 use super::{RangeSetting, SpecProblem};
-use dpgp_gp::kernel::{Kernel, KernelError, KernelKeyError, KernelSetting};
+use dpgp_gp::kernel::{Kernel, KernelKeyError, KernelKeyErrorReason, KernelSetting};
 use dpgp_gp::lengthscale_averaged_kernel;
 use dpgp_gp::variational::{NoiseCorrection, Regularisation};
 use dpgp_number::{Count, Finite, NonNegative, Positive};
@@ -52,9 +52,9 @@ pub enum SparseSetting {
 
 impl ModelSetting {
     /// The prior covariance, for training inputs (n x d).
-    pub fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+    pub fn prior_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         let averaged = self.averaged.then(|| lengthscale_averaged_kernel(&self.kernel, inputs.ncols())).flatten();
-        averaged.unwrap_or_else(|| self.kernel.covariance(inputs))
+        averaged.unwrap_or_else(|| self.kernel.build_kernel(inputs))
     }
 
     /// Checks the numbers, for data with this number of inputs.
@@ -74,9 +74,9 @@ impl ModelSetting {
         };
         let path = format!("model.kernel.{key}");
         match reason {
-            KernelError::Empty => fail(&path, SpecProblem::Empty),
-            KernelError::Dimension(found) => check_dimension(&path, inputs, found),
-            KernelError::Places => fail(
+            KernelKeyErrorReason::Empty => fail(&path, SpecProblem::Empty),
+            KernelKeyErrorReason::Dimension(found) => check_dimension(&path, inputs, found),
+            KernelKeyErrorReason::Places => fail(
                 &path,
                 SpecProblem::Shape(format!(
                     "must be two different input numbers, each less than \
@@ -123,7 +123,7 @@ impl ModelSetting {
     }
 
     /// Variance and lengthscale of an exponentiated quadratic kernel; none for another kernel.
-    pub fn eq_parameters(&self) -> Option<(f64, f64)> {
+    pub fn eq_kernel_parameters(&self) -> Option<(f64, f64)> {
         match &self.kernel {
             KernelSetting::Eq(eq) => Some((eq.variance.get(), eq.lengthscale.get())),
             _ => None,
@@ -296,7 +296,7 @@ impl NormaliseSetting {
     }
 
     /// How far two targets can be apart, in their own units; none if nothing bounds them.
-    pub fn width(&self) -> Option<f64> {
+    pub fn target_width(&self) -> Option<f64> {
         match *self {
             Self::Bounds { low, high, .. } | Self::Standardised { low, high } => Some(high.get() - low.get()),
             Self::None | Self::Private { .. } | Self::Constants { .. } => None,
@@ -305,7 +305,7 @@ impl NormaliseSetting {
 
     /// The same where it is more than a change, but for the rounding of a difference.
     pub fn target_width_if_above(&self, change: f64) -> Option<f64> {
-        self.width().filter(|width| change < width * (1.0 - 1e-12))
+        self.target_width().filter(|width| change < width * (1.0 - 1e-12))
     }
 
     /// The same as the bounds were written: each of the two is rounded to a double, which for time stamps in nanoseconds is a
@@ -317,7 +317,7 @@ impl NormaliseSetting {
     }
 
     /// Whether targets are scaled by statistics of their own, which are private.
-    pub fn is_private(&self) -> bool {
+    pub fn uses_private_statistics(&self) -> bool {
         matches!(self, Self::Private { .. } | Self::Standardised { .. })
     }
 }

@@ -179,7 +179,7 @@ impl SplitSetting {
     ///
     /// # Errors
     /// [`SpecProblem::TooManyFolds`].
-    pub fn check_rows(self, path: &str, rows: usize) -> CheckResult {
+    pub fn check_row_count(self, path: &str, rows: usize) -> CheckResult {
         let folds = self.min_row_count();
         if folds <= rows { Ok(()) } else { fail(path, SpecProblem::TooManyFolds { folds, rows }) }
     }

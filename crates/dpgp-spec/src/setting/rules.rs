@@ -297,7 +297,7 @@ impl SpecProblem {
     }
 
     /// Whether a number is not there yet: templates have NaN where one is to be filled in.
-    pub fn is_unfilled(&self) -> bool {
+    pub fn is_unfilled_number(&self) -> bool {
         matches!(self, Self::OutOfRange(range) if range.found.is_nan())
     }
 
@@ -408,6 +408,6 @@ pub fn check_points(path: &str, points: &[Vec<f64>], inputs: usize) -> CheckResu
 ///
 /// # Errors
 /// [`SpecProblem::NothingToTest`].
-pub fn check_test_rows(path: &str, train: usize, rows: usize) -> CheckResult {
+pub fn check_leaves_test_rows(path: &str, train: usize, rows: usize) -> CheckResult {
     if train < rows { Ok(()) } else { fail(path, SpecProblem::NothingToTest { train, rows }) }
 }

@@ -53,9 +53,9 @@ impl<M: MechanismSection> CellSections<M> {
     /// [`SettingError`] of the first value that is wrong.
     pub fn check(&self, manifest: &DatasetManifest) -> CheckResult {
         self.data.check(manifest)?;
-        self.data.check_missing(&self.privacy.mechanism)?;
+        self.data.check_may_drop_rows(&self.privacy.mechanism)?;
         self.normalise.check()?;
-        self.privacy.check_change_width(&self.normalise)?;
+        self.privacy.check_change_covers_target_width(&self.normalise)?;
         self.model.as_ref().map_or(Ok(()), |model| model.check(self.data.dimensions()))
     }
 
@@ -134,7 +134,7 @@ impl<M> PrivacySetting<M> {
     ///
     /// # Errors
     /// [`SpecProblem::NarrowChange`].
-    fn check_change_width(&self, normalise: &NormaliseSetting) -> CheckResult {
+    fn check_change_covers_target_width(&self, normalise: &NormaliseSetting) -> CheckResult {
         let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
         match normalise.target_width_if_clearly_above(change) {
             Some(width) if self.relation == TargetChangeRelation::Full => {

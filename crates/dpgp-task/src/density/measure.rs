@@ -45,20 +45,20 @@ impl MeasurableTask for DensityTask {
                 job.cells.iter().map(|cell| density.measure_cell(cell)).collect()
             }
             DensityEstimate::Histogram {} => {
-                job.cells.iter().map(|cell| block.measure_histogram(HistogramEstimate::Bins, cell)).collect()
+                job.cells.iter().map(|cell| block.measure_histogram(HistogramEstimationMethod::Bins, cell)).collect()
             }
             DensityEstimate::Denoised {} => {
                 let axes = build_count_axes(&job.setting.data.inputs, &job.setting.data.encode, &self.bins);
                 let axes = axes.map_err(|reason| TaskError::NotReleasable { reason })?;
                 job.cells
                     .iter()
-                    .map(|cell| block.measure_histogram(HistogramEstimate::Estimates(&axes), cell))
+                    .map(|cell| block.measure_histogram(HistogramEstimationMethod::Estimates(&axes), cell))
                     .collect()
             }
             DensityEstimate::Process(process) => job
                 .cells
                 .iter()
-                .map(|cell| block.measure_histogram(HistogramEstimate::Process(process), cell))
+                .map(|cell| block.measure_histogram(HistogramEstimationMethod::Process(process), cell))
                 .collect(),
         }
     }
@@ -109,7 +109,7 @@ impl DensitySharedState<'_> {
     /// Estimates from a noisy histogram.
     fn measure_histogram(
         &self,
-        of: HistogramEstimate<'_>,
+        of: HistogramEstimationMethod<'_>,
         cell: &PrivacySetting,
     ) -> Result<CellMeasurements, TaskError> {
         let histogram = cell.mechanism.downcast::<HistogramSetting>();
@@ -149,17 +149,17 @@ impl DensitySharedState<'_> {
     /// The estimate from the noisy counts of one draw, and its errors by metric.
     fn estimate(
         &self,
-        of: HistogramEstimate<'_>,
+        of: HistogramEstimationMethod<'_>,
         noisy_counts: &[f64],
         sd: f64,
         known: Option<&DVector<f64>>,
     ) -> Result<(DensityCurve<'_>, DrawMetrics), TaskError> {
         let of_bins = |counts: &[f64]| DensityCurve::Bins { bins: &self.bins, densities: self.densities(counts) };
         let curve = match of {
-            HistogramEstimate::Estimates(_) if sd == 0.0 => {
+            HistogramEstimationMethod::Estimates(_) if sd == 0.0 => {
                 return Ok((of_bins(noisy_counts), vec![("rmse", 0.0)]));
             }
-            HistogramEstimate::Estimates(axes) => {
+            HistogramEstimationMethod::Estimates(axes) => {
                 let found = CountEstimates::new(axes, noisy_counts.to_vec(), sd.powi(2))?.estimate_bins();
                 let clipped: Vec<f64> = noisy_counts.iter().map(|count| count.max(0.0)).collect();
                 let own = rmse_of_counts(&found.mean, &self.counts);
@@ -169,8 +169,8 @@ impl DensitySharedState<'_> {
                     vec![("rmse", own), ("noisy-rmse", noisy), ("ratio", own / noisy), ("coverage-90", coverage)];
                 return Ok((of_bins(&found.mean), errors));
             }
-            HistogramEstimate::Bins => of_bins(noisy_counts),
-            HistogramEstimate::Process(process) => {
+            HistogramEstimationMethod::Bins => of_bins(noisy_counts),
+            HistogramEstimationMethod::Process(process) => {
                 DensityCurve::fit_process(process, &self.bins, &self.densities(noisy_counts), known.cloned())?
             }
         };
@@ -206,7 +206,7 @@ type DrawMetrics = Vec<(&'static str, f64)>;
 
 /// What a noisy histogram is made into.
 #[derive(Clone, Copy)]
-enum HistogramEstimate<'a> {
+enum HistogramEstimationMethod<'a> {
     /// Densities of its bins.
     Bins,
     /// A process that is fitted to them.
@@ -261,7 +261,7 @@ impl<'a> DensityCurve<'a> {
         if let Some(sds) = known {
             family = family.with_known_noise(sds.iter().map(|sd| (sd / scale).powi(2)).collect());
         }
-        let fit = maximise_marginal_likelihood(&family, &scaled, &hyperparameter_starts(setting, bins, &scaled))?;
+        let fit = maximise_marginal_likelihood(&family, &scaled, &log_hyperparameter_starts(setting, bins, &scaled))?;
         Ok(Self::Process { family, logs: fit.logs, scaled, centre, scale })
     }
 
@@ -290,7 +290,7 @@ impl<'a> DensityCurve<'a> {
 
 /// Where the searches for parameters begin: the mean square of the observations as the kernel's variance, a hundredth or a
 /// half of it as noise, and lengthscales of some widths of a bin unless they are fixed.
-fn hyperparameter_starts(setting: &DensityProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<Vec<f64>> {
+fn log_hyperparameter_starts(setting: &DensityProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<Vec<f64>> {
     let power = (scaled.norm_squared() / scaled.len() as f64).max(f64::MIN_POSITIVE);
     let widths = if setting.lengthscales.is_some() { &[Positive::ONE] } else { setting.widths.as_slice() };
     let mut starts = Vec::new();
@@ -327,7 +327,7 @@ impl<'a> PrivateDensity<'a> {
         let function = job.setting.privacy.mechanism.downcast::<FunctionNoiseSetting>();
         let function = function.ok_or(TaskError::Missing { needed: "mechanism.function" })?;
         let centres = block.bins.centres();
-        let kernel = model.kernel.covariance(&centres);
+        let kernel = model.kernel.build_kernel(&centres);
         let mean = TrainingProcess::new(model, kernel.as_ref(), &centres, job.inducing_placement("density"))
             .with_observation_noise()?
             .representer()?;

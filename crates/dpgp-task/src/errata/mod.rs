@@ -190,20 +190,20 @@ const PRINTED: [(f64, f64); 80] = [
 ];
 
 /// The text calls 19.02 a weighted sum of errors: that sum, and the root of the weighted sum of their squares.
-fn weighted_sum() -> ErratumNumbers {
+fn compute_weighted_sum_erratum() -> ErratumNumbers {
     let sum: f64 = PRINTED.iter().map(|(p, error)| p * error).sum();
     let squares: f64 = PRINTED.iter().map(|(p, error)| p * error * error).sum();
     ErratumNumbers { claimed: 19.02, found: sum, holds: (sum - 19.02).abs() < 0.005, corrected: squares.sqrt() }
 }
 
 /// The mean of the column, to the digits that are printed.
-fn mean_printed_error() -> ErratumNumbers {
+fn compute_mean_error_erratum() -> ErratumNumbers {
     let mean = PRINTED.iter().map(|(_, error)| error).sum::<f64>() / PRINTED.len() as f64;
     ErratumNumbers { claimed: 87.05, found: mean, holds: (mean - 87.05).abs() < 0.005, corrected: mean }
 }
 
 /// The lowest error, which the text has as 14.55 in the training set.
-fn lowest_error() -> ErratumNumbers {
+fn compute_lowest_error_erratum() -> ErratumNumbers {
     let lowest = PRINTED.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
     ErratumNumbers::equality_claim(14.55, lowest, lowest)
 }
@@ -246,7 +246,7 @@ fn compute_selection_sensitivity_erratum() -> Result<ErratumNumbers, TaskError> 
 
 /// The rule of the authors' code on the same points in units in which a target moves by 0.1: what is true scales with the square of that
 /// change, the rule does not.
-fn largest_fold_dropped() -> Result<ErratumNumbers, TaskError> {
+fn compute_largest_fold_dropped_erratum() -> Result<ErratumNumbers, TaskError> {
     let change = 0.1;
     let claimed = sse_sensitivity(SseSensitivityRule::LargestDropped, &example_folds()?, 14, change);
     let ErratumNumbers { found, corrected, .. } = compute_selection_sensitivity_erratum()?;
@@ -259,7 +259,7 @@ fn clipped_square(error: f64) -> f64 {
 }
 
 /// The probability of the constant in Section 5.1 as printed, without the clip at four times the change, and with it.
-fn toy_clip() -> Result<ErratumNumbers, TaskError> {
+fn compute_toy_clip_erratum() -> Result<ErratumNumbers, TaskError> {
     let candidates = [toy_polynomial(0)?, toy_polynomial(1)?];
     let bound = greatest_sensitivity(&candidates, |toy| toy.sensitivity(SseSensitivityRule::Published));
     // The sums of both candidates, first without and then with the clip.
@@ -272,7 +272,7 @@ fn toy_clip() -> Result<ErratumNumbers, TaskError> {
 
 /// The sensitivity of Section 5.1 by lines 12 and 13 of Algorithm 1, which leave out the greatest fold, by Equation 13, and by a
 /// valid bound.
-fn ascending_sort() -> Result<ErratumNumbers, TaskError> {
+fn compute_ascending_sort_erratum() -> Result<ErratumNumbers, TaskError> {
     let candidates = [toy_polynomial(0)?, toy_polynomial(1)?];
     let [printed, valid] = [SseSensitivityRule::Published, SseSensitivityRule::Corrected]
         .map(|rule| greatest_sensitivity(&candidates, |toy| toy.sensitivity(rule)));
@@ -284,7 +284,7 @@ fn ascending_sort() -> Result<ErratumNumbers, TaskError> {
 }
 
 /// Sum of lines 8 and 9 of Algorithm 1 for the straight line of Section 5.1, against the clipped sum alone.
-fn double_counted_sum() -> Result<ErratumNumbers, TaskError> {
+fn compute_double_counting_erratum() -> Result<ErratumNumbers, TaskError> {
     let [plain, clipped] = toy_polynomial(1)?.sums;
     Ok(ErratumNumbers::equality_claim(plain + clipped, clipped, clipped))
 }
@@ -341,10 +341,10 @@ mod tests {
     /// Results of an independent computation on the printed rows.
     #[test]
     fn the_printed_rows_are_those_of_the_paper() {
-        let sums = weighted_sum();
+        let sums = compute_weighted_sum_erratum();
         assert!((sums.found - 18.61).abs() < 0.005 && (sums.corrected - 19.0226).abs() < 5e-5, "{sums:?}");
-        assert!((mean_printed_error().found - 85.98).abs() < 0.005, "{:?}", mean_printed_error());
-        assert_eq!(lowest_error().found, 14.52);
+        assert!((compute_mean_error_erratum().found - 85.98).abs() < 0.005, "{:?}", compute_mean_error_erratum());
+        assert_eq!(compute_lowest_error_erratum().found, 14.52);
         // Probabilities are printed to four digits; 34 of them are zero.
         let total: f64 = PRINTED.iter().map(|(p, _)| p).sum();
         assert!((total - 1.0).abs() < 46.0 * 5e-5, "{total}");

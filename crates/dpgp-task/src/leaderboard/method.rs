@@ -100,12 +100,12 @@ pub(super) struct MeanBaseline {
 impl MeanBaseline {
     pub fn new(context: &LeaderboardContext<'_>, setting: BaselineSetting, rows: &FoldRows) -> Self {
         let mean = mean(&rows.targets);
-        let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
+        let prior = context.model.kernel.build_kernel(&rows.inputs).diagonal(&rows.test);
         Self { setting, mean, rows: rows.targets.len(), prior, scale: context.scale }
     }
 
     /// The guarantee, if the mean has noise.
-    fn target(&self, cell: &PrivacySetting) -> Result<Option<OneTargetGuarantee>, TaskError> {
+    fn guarantee_if_noisy(&self, cell: &PrivacySetting) -> Result<Option<OneTargetGuarantee>, TaskError> {
         let target = OneTargetGuarantee::from_privacy(cell)?;
         Ok(Some(target).filter(|target| target.is_private() && self.setting == BaselineSetting::Mean))
     }
@@ -126,7 +126,7 @@ impl MeanBaseline {
 
 impl PrivateRegression for MeanBaseline {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
-        let Some(target) = self.target(cell)? else {
+        let Some(target) = self.guarantee_if_noisy(cell)? else {
             // It claims nothing.
             return Ok(self.constant_prediction(self.mean, 0.0).into());
         };
@@ -135,7 +135,7 @@ impl PrivateRegression for MeanBaseline {
     }
 
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
-        let Some(target) = self.target(cell)? else {
+        let Some(target) = self.guarantee_if_noisy(cell)? else {
             return Ok(AuditableCertificate::without_claim());
         };
         let certificate = target.gaussian(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
@@ -172,7 +172,7 @@ impl BinnedRegression {
     pub fn new(context: &LeaderboardContext<'_>, setting: &BinningSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let binned = BinStatistics::new(setting, &rows.inputs, &rows.targets);
         let places = binned.find_bins(&rows.test);
-        let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
+        let prior = context.model.kernel.build_kernel(&rows.inputs).diagonal(&rows.test);
         let denoised = DenoisedBins::from_job(context.job, rows, &binned, context.scale)?;
         Ok(Self {
             places,
@@ -195,10 +195,14 @@ impl PrivateRegression for BinnedRegression {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let noise = self.noise(cell)?.sd();
         let sds = self.binned.noise_sds(noise);
-        let noisy = self.binned.add_noise(self.law, &sds, stream);
+        let noisy = self.binned.draw_noisy_values(self.law, &sds, stream);
         if let Some(denoised) = &self.denoised {
-            let variance = DVector::from_column_slice(denoised.variances(noise)?);
-            return Ok(GaussianPrediction { mean: denoised.mean(noise, &self.binned, &noisy)?, variance }.into());
+            let variance = DVector::from_column_slice(denoised.test_prediction_variances(noise)?);
+            return Ok(GaussianPrediction {
+                mean: denoised.test_prediction_mean(noise, &self.binned, &noisy)?,
+                variance,
+            }
+            .into());
         }
         let mean = lookup_bin_values(&noisy, &self.places);
         let variance = self.places.iter().zip(&self.prior);
@@ -341,7 +345,7 @@ pub(super) struct NoisySumsRegression<'a> {
 
 impl<'a> NoisySumsRegression<'a> {
     pub fn new(context: &LeaderboardContext<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
-        let (variance, lengthscale) = context.job.eq_parameters()?;
+        let (variance, lengthscale) = context.job.eq_kernel_parameters()?;
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
         let points = product_grid(&context.task.inducing);
         let sums = BoundedTargetSums::new(context.job.sums()?, &context.task.inducing, variance, lengthscale)?;
@@ -390,7 +394,7 @@ pub(super) struct NoisyMeanRegression {
 impl NoisyMeanRegression {
     pub fn new(context: &LeaderboardContext<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let setting = context.job.setting;
-        let kernel = model.covariance(&rows.inputs);
+        let kernel = model.prior_kernel(&rows.inputs);
         let process = TrainingProcess::new(
             model,
             kernel.as_ref(),
@@ -423,7 +427,10 @@ impl NoisyMeanRegression {
     /// One run for a guarantee.
     pub fn release(&self, target: OneTargetGuarantee, stream: &mut Pcg64) -> Result<GaussianPrediction, TaskError> {
         if !target.is_private() {
-            return Ok(GaussianPrediction { mean: self.map.columns() * &self.sums, variance: self.variance.clone() });
+            return Ok(GaussianPrediction {
+                mean: self.map.distinct_columns() * &self.sums,
+                variance: self.variance.clone(),
+            });
         }
         let scale = target.noise_scale() / self.scale;
         let noise = self.noises.noise_at_scale(scale)?;

@@ -124,7 +124,7 @@ impl LengthscaleChoiceSetting {
         let grid = GpHyperparameterGrid {
             lengthscales: self.lengthscales.iter().map(|l| l.get()).collect(),
             noise_variances: model.noise_variance.iter().map(|noise| noise.get()).collect(),
-            variances: model.eq_parameters().iter().map(|(variance, _)| *variance).collect(),
+            variances: model.eq_kernel_parameters().iter().map(|(variance, _)| *variance).collect(),
         };
         SelectionTask {
             rows: None,
@@ -152,7 +152,7 @@ impl LengthscaleChoiceSetting {
         }
         SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
         let model = setting.model("task.leaderboard")?;
-        let whole = model.sparse.is_none() && model.eq_parameters().is_some();
+        let whole = model.sparse.is_none() && model.eq_kernel_parameters().is_some();
         match (setting.privacy.mechanism.downcast::<CloakingSetting>(), whole) {
             (Some(_), true) => cloaking_setting(&setting.privacy).map(drop),
             _ => {
@@ -243,7 +243,7 @@ impl TaskRequirements for LeaderboardTask {
     }
 
     fn check_row_count(&self, rows: usize) -> CheckResult {
-        self.split.check_rows("task.leaderboard.split", rows)
+        self.split.check_row_count("task.leaderboard.split", rows)
     }
 
     fn fit_size(&self, rows: usize) -> Option<FitSize> {
@@ -260,7 +260,7 @@ impl MeasurableTask for LeaderboardTask {
         for rows in FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams) {
             let method = context.build_regression(&rows)?;
             let scorer = HeldOutScorer::new(&rows, noise_variance(context.model)?, context.scale);
-            folds.push(FoldEvaluation { number: rows.number, method, scorer });
+            folds.push(FittedFold { number: rows.number, method, scorer });
         }
         let caveats = normalisation_caveats(job.setting, &normalised);
         job.cells.iter().map(|cell| context.measure_cell(cell, &folds, &caveats)).collect()
@@ -268,7 +268,7 @@ impl MeasurableTask for LeaderboardTask {
 }
 
 /// A method that has seen the training rows of a fold.
-struct FoldEvaluation<'a> {
+struct FittedFold<'a> {
     number: usize,
     method: Box<dyn PrivateRegression + 'a>,
     scorer: HeldOutScorer,
@@ -278,12 +278,12 @@ impl LeaderboardContext<'_> {
     fn measure_cell(
         &self,
         cell: &PrivacySetting,
-        folds: &[FoldEvaluation<'_>],
+        folds: &[FittedFold<'_>],
         caveats: &[(GuaranteeCaveat, bool)],
     ) -> Result<CellMeasurements, TaskError> {
         let mut scores: [Vec<f64>; METRICS.len()] = Default::default();
         for fold in folds {
-            let of_fold = self.scores(cell, fold)?;
+            let of_fold = self.mean_scores(cell, fold)?;
             scores.iter_mut().zip(of_fold).for_each(|(values, score)| values.push(score));
         }
         let certified = folds.iter().map(|fold| fold.method.certify_run(self.job, cell));
@@ -295,8 +295,8 @@ impl LeaderboardContext<'_> {
     }
 
     /// The mean over runs of each metric.
-    fn scores(&self, cell: &PrivacySetting, fold: &FoldEvaluation<'_>) -> Result<MetricScores, TaskError> {
-        let FoldEvaluation { number, method, scorer } = fold;
+    fn mean_scores(&self, cell: &PrivacySetting, fold: &FittedFold<'_>) -> Result<MetricScores, TaskError> {
+        let FittedFold { number, method, scorer } = fold;
         let runs = if cell.epsilon.get().is_finite() { self.task.draws.get() } else { 1 };
         let mut total = [0.0; METRICS.len()];
         for run in 0..runs {
@@ -382,7 +382,7 @@ struct HeldOutScorer {
 
 impl HeldOutScorer {
     pub fn new(rows: &FoldRows, noise_variance: f64, scale: f64) -> Self {
-        Self { truth: rows.truth.as_slice().into(), constant: rows.constant_prediction_error(), noise_variance, scale }
+        Self { truth: rows.truth.as_slice().into(), constant: rows.constant_prediction_mse(), noise_variance, scale }
     }
 
     /// The value of each metric.
@@ -416,7 +416,7 @@ mod tests {
         assert!(page.contains(&text.replace(char::is_whitespace, "")), "{text}");
         let mean = DVector::from_vec(vec![1.0, 4.0]);
         let targets =
-            PredictiveMixture::mixture(vec![dpgp_gp::WeightedNormals { weight: 1.0, variance: mean.clone(), mean }]);
+            PredictiveMixture::from_parts(vec![dpgp_gp::WeightedNormals { weight: 1.0, variance: mean.clone(), mean }]);
         let held = HeldOutComparison { targets, level: MASS, truth: Rc::new([0.0, 3.5]), constant: 1.0, scale: 2.0 };
         assert_eq!((metric.value)(&held), 1.5);
     }

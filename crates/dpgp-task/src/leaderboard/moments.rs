@@ -322,7 +322,7 @@ mod tests {
         let quantiles: Vec<f64> = (0..4000).map(|i| student_quantile((f64::from(i) + 0.5) / 4000.0)).collect();
         let part =
             WeightedNormals { weight: 1.0, mean: DVector::zeros(4000), variance: DVector::from_element(4000, 3.0) };
-        let predicted = PredictiveMixture::mixture(vec![part]);
+        let predicted = PredictiveMixture::from_parts(vec![part]);
         let calibration = IntervalCalibration { share: 0.1 };
         let rows = PredictionsWithTargets { predicted: &predicted, targets: &quantiles };
         let level = calibration.calibrate_interval_mass(rows, 0.0, &mut Pcg64::seed_from_u64(1));

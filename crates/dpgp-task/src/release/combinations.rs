@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Predictions;
 use crate::TaskError;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, PredictionMap};
+use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, PredictionMap, TargetCombinationDesign};
 
 /// The most inputs of a release.
 const MOST_INPUTS: usize = 20_000;
@@ -82,7 +82,7 @@ impl ReleasedCombinations {
         let (rank, distinct) = (self.weights.len(), map.targets_per_column().len());
         let weights = DMatrix::from_fn(rank, distinct, |r, k| self.weights[r][k]);
         let known =
-            NoisyLinearCombinations { training: &training, map: &map, weights: &weights, noise_sd: self.noise_sd };
+            TargetCombinationDesign { training: &training, map: &map, weights: &weights, noise_sd: self.noise_sd };
         let mut all = Predictions::empty();
         for start in (0..points.nrows()).step_by(BLOCK) {
             let block = points.rows(start, BLOCK.min(points.nrows() - start)).into_owned();
@@ -132,7 +132,7 @@ mod tests {
         let training = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, 0.0]);
         let map = PredictionMap::without_test_inputs(&training);
         let weights = DMatrix::from_row_slice(2, 2, &[0.5, 0.5, 0.1, -0.2]);
-        let known = NoisyLinearCombinations { training: &training, map: &map, weights: &weights, noise_sd: 0.125 };
+        let known = TargetCombinationDesign { training: &training, map: &map, weights: &weights, noise_sd: 0.125 };
         let at = DMatrix::from_element(1, 1, 0.5);
         let posterior = ModelAveragedPosterior::new(&release().kernel, 0.25, &known, &at).unwrap();
         let expected = posterior.predict(&DVector::from_column_slice(&[0.75, -0.5])).unwrap();

@@ -104,7 +104,7 @@ impl CountEstimates {
         if self.follows_model {
             let scatters = weights.iter().zip(self.scatter_beyond_model());
             let beyond = scatters.map(|(weight, beyond)| weight * weight * beyond).sum();
-            return add_scatter_variance(self.posterior.weighted_sum(weights), beyond);
+            return add_scatter_variance(self.posterior.estimate_weighted_sum(weights), beyond);
         }
         let mean = weights.iter().zip(&self.noisy).map(|(weight, count)| weight * count).sum();
         let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
@@ -215,7 +215,7 @@ impl UnnoisedCounts {
         let inputs = sample.inputs.column_iter().map(|column| column.iter().copied().collect());
         let mut columns: Vec<Vec<f64>> = inputs.chain([sample.targets.clone()]).collect();
         let mut counts = summand.zero();
-        summand.add(&mut columns, &mut counts, &mut Vec::new());
+        summand.add_rows(&mut columns, &mut counts, &mut Vec::new());
         let counts = counts.bins;
         Ok(PreparedRelease {
             certificate: guarantee.certificate.clone(),

@@ -22,7 +22,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
 use super::{PURPOSE, Predictions, PreparedRelease, ReleasedCombinations, UnnoisedValues};
-use crate::averaged::{FoldInputs, averaged_posterior};
+use crate::averaged::{FoldInputs, model_averaged_posterior};
 use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_variance};
 use crate::noise::NoiseDesigner;
 use crate::normalise::{normalisation_caveats, normalise};
@@ -101,7 +101,7 @@ impl UnnoisedPredictions {
         // The model and its map, from public inputs. Of `normalised`, only c and s are used below, which bounds make
         // public, and not its targets.
         let normalised = normalise(&sample.targets, &setting.normalise);
-        let kernel = model.covariance(&sample.inputs);
+        let kernel = model.prior_kernel(&sample.inputs);
         let placing = InducingPlacement { streams, known: &RunCache::default(), purpose: PURPOSE };
         let process = TrainingProcess::new(model, kernel.as_ref(), &sample.inputs, placing);
         let inputs = &points.inputs;
@@ -142,7 +142,7 @@ impl UnnoisedPredictions {
         let averaged = match model.averaged {
             false => None,
             true => Some(ModelAveragedPredictor {
-                posterior: averaged_posterior(
+                posterior: model_averaged_posterior(
                     model,
                     &FoldInputs { training: &sample.inputs, test: inputs, map: &map },
                     &weights,
@@ -179,7 +179,7 @@ impl UnnoisedPredictions {
             form: UnnoisedValues::Means(Box::new(means)),
             certificate: noise
                 .certificate(guarantee, &normalisation_caveats(setting, &normalised))
-                .with_privacy_unit(setting.data.unit()),
+                .with_privacy_unit(setting.data.privacy_unit()),
             noise: record,
         })
     }

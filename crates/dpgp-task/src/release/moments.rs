@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::{ExpectedErrors, Predictions, PreparedRelease, PreviewScope, ReleasePreview, UnnoisedValues};
 use crate::{CellSetting, Sample, SurfaceModel, TaskError};
-use dpgp_gp::sites::site_grid;
+use dpgp_gp::sites::site_points;
 use dpgp_mechanisms::{LEAST_SIGMA, MomentsModel, PrivacySetting, SumsNoise, SurfacePrediction};
 use dpgp_number::Epsilon;
 use dpgp_stream::{KernelSums, LatticeSums};
@@ -65,7 +65,7 @@ pub fn preview_moments(
     let exact = model.design(&reference, LEAST_SIGMA)?.risk().max(0.0);
     let mut expected = Vec::with_capacity(epsilons.len());
     // The mean covariance of two random places in the box is that of one place with the mean over all.
-    let sites = site_grid(reference.kernel.dimensions());
+    let sites = site_points(reference.kernel.dimensions());
     let alike = reference.kernel.correlation_kernel(1.0).matrix(&sites, &sites).mean();
     let of_mean = reference.kernel.variance() * (1.0 - alike) + reference.noise_variance / reference.rows as f64;
     for &epsilon in epsilons {

@@ -79,7 +79,7 @@ impl PreviewInput<'_> {
         };
         // Public bounds set the scale. It does not depend on targets.
         let unit = normalise(&[], &self.setting.normalise).scale;
-        let kernel = model.covariance(self.inputs);
+        let kernel = model.prior_kernel(self.inputs);
         let placing = InducingPlacement { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
         let process = TrainingProcess::new(model, kernel.as_ref(), self.inputs, placing);
         let points = &self.points.inputs;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use super::judged::{CandidateSelector, clipped_range, expected_clipped_square};
-use crate::cross_validation::{FoldRows, folds, rows_outside_fold};
+use crate::cross_validation::{FoldRows, rows_outside_fold, split_into_test_folds};
 use crate::job::Memo;
 use crate::noise::cloaking_options;
 use crate::summary::normal_vector;
@@ -72,7 +72,7 @@ pub(super) struct CandidateComparison<'a> {
 impl CandidateComparison<'_> {
     /// The folds of each candidate of the task.
     pub fn evaluate_candidates(&self) -> Result<Vec<Vec<CandidateFold>>, TaskError> {
-        let splits = folds(self.targets.len(), self.task.split, self.job.streams);
+        let splits = split_into_test_folds(self.targets.len(), self.task.split, self.job.streams);
         let candidates = self.task.all_candidates();
         let of_each = candidates.iter().map(|candidate| {
             let folds = splits.iter().enumerate();
@@ -94,13 +94,14 @@ impl CandidateComparison<'_> {
         let name = candidate.name();
         let mut starts = self.job.streams.block_stream(&format!("start {name} fold {number}"));
         let options = cloaking_options(&self.job.setting.privacy.mechanism)?;
-        let cloak = design_randomised_cloaking_noise(map.columns(), &map.targets_per_column(), &options, &mut starts)?;
+        let cloak =
+            design_randomised_cloaking_noise(map.distinct_columns(), &map.targets_per_column(), &options, &mut starts)?;
         let purpose = format!("noise {name} fold {number}");
         Ok(CandidateFold {
             errors: test.iter().zip(predictions.iter()).map(|(&row, p)| p - self.targets[row]).collect(),
             tests: test.to_vec(),
             noise: self.error_noise(&cloak, &purpose),
-            longest: largest_or_nan(map.columns().column_iter().map(|column| column.norm_squared())),
+            longest: largest_or_nan(map.distinct_columns().column_iter().map(|column| column.norm_squared())),
             columns: FoldPredictionMap { columns: map.to_full_matrix(), rows: training },
             gap: cloak.gap,
         })

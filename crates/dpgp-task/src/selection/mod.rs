@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{FitSize, TaskRequirements};
 use dpgp_mechanisms::{CellSections, SseSensitivityRule, cloaking_setting};
 use dpgp_number::{Count, Epsilon, Positive};
-use dpgp_spec::label;
+use dpgp_spec::axis_value_label;
 use dpgp_spec::setting::rules::{check_positive, check_range, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem, SplitSetting};
 
@@ -166,7 +166,8 @@ impl ModelCandidate {
         match self {
             Self::Polynomial(degree) => format!("polynomial-{degree}"),
             Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
-                let [l, n, v] = [lengthscale, noise_variance, variance].map(|x| label(&toml::Value::Float(*x)));
+                let [l, n, v] =
+                    [lengthscale, noise_variance, variance].map(|x| axis_value_label(&toml::Value::Float(*x)));
                 format!("l={l} noise={n} variance={v}")
             }
         }
@@ -213,7 +214,7 @@ impl SelectionTask {
 
     /// The name of the probability of a lengthscale.
     pub fn lengthscale_metric_name(lengthscale: f64) -> String {
-        format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
+        format!("lengthscale/{}", axis_value_label(&toml::Value::Float(lengthscale)))
     }
 
     /// Every configuration, those of the grid last.
@@ -274,7 +275,7 @@ impl TaskRequirements for SelectionTask {
         let allowed = "less than the number of rows used";
         let inside = last.is_none_or(|last| last < used);
         check_range("task.selection.entries", inside, allowed, last.unwrap_or(0) as f64)?;
-        self.split.check_rows("task.selection.split", self.used_row_count(rows))
+        self.split.check_row_count("task.selection.split", self.used_row_count(rows))
     }
 
     fn fit_size(&self, rows: usize) -> Option<FitSize> {

@@ -15,7 +15,7 @@ use crate::{ReplicateJob, TaskError, noisy_sums};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{
     CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, MixturePrediction,
-    NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, SiteMixture, ValueWithPrior, fit_site_mixture,
+    NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, SiteProcessPosterior, ValueWithPrior, fit_site_mixture,
 };
 use dpgp_gp::variational::GaussianBumpGrid;
 use dpgp_linalg::{LinalgError, largest_or_nan};
@@ -49,7 +49,7 @@ impl BoxProcessPrior {
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
     pub fn new(job: &ReplicateJob<'_>) -> Result<Self, TaskError> {
-        let (variance, lengthscale) = job.eq_parameters()?;
+        let (variance, lengthscale) = job.eq_kernel_parameters()?;
         let domain = job.sums()?.domain().map_err(|_| TaskError::Missing { needed: "a public box" })?;
         Ok(Self { domain: domain.to_vec(), variance, lengthscale, noise_variance: noise_variance(job.model()?)? })
     }
@@ -118,13 +118,13 @@ impl SitePosterior {
     ///
     /// # Errors
     /// [`LinalgError`] if a factorisation fails.
-    pub fn condition_on_release(&self, released: &NoisyFeatureSums) -> Result<SiteMixture, LinalgError> {
+    pub fn condition_on_release(&self, released: &NoisyFeatureSums) -> Result<SiteProcessPosterior, LinalgError> {
         let inputs = InputPosterior::new(&self.features, released)?;
         fit_site_mixture(&self.features, released, &inputs, &self.hyperparameters)
     }
 
     /// Predicts at inputs (t x d), in units of the inputs.
-    pub fn predict(&self, mixture: &SiteMixture, inputs: &DMatrix<f64>) -> MixturePrediction {
+    pub fn predict(&self, mixture: &SiteProcessPosterior, inputs: &DMatrix<f64>) -> MixturePrediction {
         mixture.predict(&self.model.to_box_units(inputs))
     }
 }
@@ -209,7 +209,7 @@ pub fn check_site_sums(path: &str, inducing: &[RangeSetting], setting: &CellSect
     let few = inputs <= MOST_INPUTS;
     check_range("data.inputs", few, "at most 4 inputs for the posterior \"sites\"", inputs as f64)?;
     check_sum_count(&format!("{path}.inducing"), inducing, sums)?;
-    let kernel = noisy_sums::require_eq_model(path, setting)?.eq_parameters();
+    let kernel = noisy_sums::require_eq_model(path, setting)?.eq_kernel_parameters();
     kernel.map_or(Ok(()), |(_, lengthscale)| check_lengthscale_resolved(lengthscale, sums.domain()?))
 }
 

@@ -9,7 +9,7 @@ use super::{BoxProcessPrior, NoisyFeatureMap, NoisyFeatureMaps};
 use crate::job::RunCache;
 use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate};
 use crate::sample::product_grid;
-use crate::{AuditableCertificate, AuditedMechanism, ReplicateJob, ShapedNoiseRelease, TaskError};
+use crate::{AuditableCertificate, AuditedMechanism, NoiseCovarianceRelease, ReplicateJob, TaskError};
 use dpgp_accounting::{Certificate, ReleaseKind};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{FeatureSums, NoisyFeatureSums};
@@ -183,7 +183,7 @@ impl ShapedNoiseSums {
         for (j, mut column) in of_plain.column_iter_mut().enumerate() {
             column.iter_mut().zip(scales.iter()).for_each(|(entry, scale)| *entry /= scale * scales[j]);
         }
-        AuditedMechanism::Shaped(ShapedNoiseRelease {
+        AuditedMechanism::Shaped(NoiseCovarianceRelease {
             weighted: weighted.noise.scaled(sigma * sigma).covariance(),
             plain: of_plain,
             kernel: target.sums.kernel,

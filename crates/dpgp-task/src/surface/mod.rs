@@ -13,7 +13,7 @@ use crate::{
     AuditedMechanism, CellMeasurements, FigureTable, MeasurableTask, ReplicateJob, TaskError, TaskRequirements,
     noisy_sums,
 };
-use dpgp_gp::sites::{Lattice, LatticeRowSums, site_grid};
+use dpgp_gp::sites::{Lattice, LatticeCountsAndSums, site_points};
 use dpgp_gp::variational::{ConditionalFeatures, InducingInputs, SufficientStatistics, WeightPosterior};
 use dpgp_mechanisms::{
     CellSections, MechanismSetting, MomentsModel, MomentsPosterior, MomentsSetting, PrivacySetting, SimulatedMoments,
@@ -83,7 +83,7 @@ impl SurfaceTask {
 impl TaskRequirements for SurfaceTask {
     fn check(&self, setting: &CellSections) -> CheckResult {
         setting.model(PATH)?.check_noise_variance("surface")?;
-        if setting.normalise.is_private() {
+        if setting.normalise.uses_private_statistics() {
             let why = "uses statistics of the private targets; use `bounds` or `constants`, which are public";
             return fail("normalise", SpecProblem::Shape(why.to_owned()));
         }
@@ -129,7 +129,7 @@ impl MeasurableTask for SurfaceTask {
         let map = model.figure_points();
         let located = inducing.conditional_features(&map);
         let variance = targets_variance(&model.summand().targets.quantize_targets(&job.sample.targets).numbers)
-            * model.summand().targets.unit().powi(2);
+            * model.summand().targets.unit_value().powi(2);
         let (inducing, model) = (&inducing, &model);
         let block =
             SurfaceSharedState { task: self, job, model, inducing, sums, statistics, variance, exact, map, located };
@@ -245,7 +245,7 @@ struct MomentsSurfaceSharedState<'a> {
     job: &'a ReplicateJob<'a>,
     model: MomentsModel,
     sums: LatticeSums,
-    rows: LatticeRowSums,
+    rows: LatticeCountsAndSums,
     /// The middle of each cell that holds rows (c x d), in units of the inputs.
     places: DMatrix<f64>,
     /// The surface without privacy there, in units of the target.
@@ -269,7 +269,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
     pub fn new(task: &'a SurfaceTask, job: &'a ReplicateJob<'a>) -> Result<Self, TaskError> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         let sums = model.sum_columns(job.sample.columns())?;
-        let rows = sums.to_counted_rows();
+        let rows = sums.to_row_sums();
         let (domain, middles) = (&model.summand().domain, rows.cells.iter());
         let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();
         let middles = DMatrix::from_row_slice(rows.cells.len(), domain.len(), &middles);
@@ -308,7 +308,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
     fn scores(&self, posterior: &MomentsPosterior, noise_sd: f64) -> SurfaceScores {
         let surface = self.surface_means(posterior);
         let (targets, rows) = (&self.model.summand().targets, self.sums.rows.max(1) as f64);
-        let unit = self.model.summand().unit();
+        let unit = self.model.summand().target_unit_value();
         let squares = self.sums.squares as f64 * unit * unit;
         let (mut errors, mut apart, mut sum) = (squares, 0.0, 0.0);
         for ((cell, mean), exact) in self.rows.cells.iter().zip(&surface).zip(&self.exact) {
@@ -360,8 +360,8 @@ fn scale_to_box(points: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
 
 impl RepresentativePoints {
     /// The sites, each for the rows of all cells in its part of the box.
-    fn from_sites(rows: &LatticeRowSums, domain: &[[f64; 2]]) -> Self {
-        let sites = site_grid(domain.len());
+    fn from_sites(rows: &LatticeCountsAndSums, domain: &[[f64; 2]]) -> Self {
+        let sites = site_points(domain.len());
         let side = (sites.nrows() as f64).powf(1.0 / domain.len() as f64).round();
         let lattice = Lattice::new(side as usize, domain.len());
         let mut near = vec![0.0; lattice.len()];
@@ -372,7 +372,7 @@ impl RepresentativePoints {
     }
 
     /// A sample of the cells themselves: scattered sites have no parts of the box.
-    fn from_cells(rows: &LatticeRowSums, places: &DMatrix<f64>) -> Self {
+    fn from_cells(rows: &LatticeCountsAndSums, places: &DMatrix<f64>) -> Self {
         let each = rows.cells.len().div_ceil(SPOTS).max(1);
         let chosen: Vec<usize> = (0..rows.cells.len()).step_by(each).collect();
         let near = chosen.iter().map(|cell| rows.cells[*cell].rows as f64).collect();

@@ -74,11 +74,11 @@ impl SurfaceModel {
             summand: KernelSummand {
                 kernel: QuantizedKernel::new(variance, &lengthscales, &inducing, least / variance),
                 targets,
-                filters: setting.data.row_comparisons(),
+                filters: setting.data.row_filter_comparisons(),
                 inputs,
             },
             filtered: setting.data.filters_by_target(),
-            unit: setting.data.unit(),
+            unit: setting.data.privacy_unit(),
         })
     }
 

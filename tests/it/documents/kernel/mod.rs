@@ -17,7 +17,7 @@ fn the_page_prints_the_file() {
 #[test]
 fn the_kernel_is_read_and_has_its_values() {
     let table: Quadratic = toml::from_str("variance = 2.0\nlengthscale = 2.0").unwrap();
-    let kernel = table.covariance(&DMatrix::zeros(0, 2));
+    let kernel = table.build_kernel(&DMatrix::zeros(0, 2));
     let (zero, place) = ([0.0, 0.0], [1.0, -2.0]);
     let values = [kernel.value(&zero, &place), kernel.variance(&place)];
     assert_eq!(values, [2.0, 10.125]);

@@ -30,7 +30,7 @@ impl Kernel for Quadratic {
 impl SpecKernel for Quadratic {
     const EXAMPLE: &'static str = "{ variance = 2.0, lengthscale = 1.5 }";
 
-    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+    fn build_kernel(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
     }
 }
