@@ -99,7 +99,7 @@ fn released(
     let request = read_request(experiment, select_release_cell(experiment, &[])?, rows, place)?;
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
     charge_draw_and_write(&request, &ReleaseOptions { place, allow_exceptions }, ready, |charged| {
-        Ok(format!("{:#}\n", charged.combinations_json()?))
+        Ok(format!("{:#}\n", charged.release_file_json()?))
     })
 }
 

@@ -164,7 +164,7 @@ pub fn release_targets_together(
             for (experiment, rows) in &held {
                 requests.push(read_request(experiment, select_release_cell(experiment, &[])?, rows, place.as_ref())?);
             }
-            asked.publish(&requests, gate, |drawn| Ok(format!("{:#}\n", drawn.combinations_json()?)))
+            asked.publish(&requests, gate, |drawn| Ok(format!("{:#}\n", drawn.release_file_json()?)))
         };
         let done = released();
         if let Ok(texts) = &done {

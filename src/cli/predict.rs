@@ -276,11 +276,11 @@ fn write_release(
             print_json(&json!({ "written": arguments.out, "certificate": certificate }))
         }
         (None, OutputFormat::Json) => {
-            let certificate = charged.certificate_json(charged.csv()?.as_bytes());
-            print_json(&json!({ "certificate": certificate, "predictions": charged.json() }))
+            let certificate = charged.certificate_json(charged.predictions_csv()?.as_bytes());
+            print_json(&json!({ "certificate": certificate, "predictions": charged.predictions_json() }))
         }
         (None, OutputFormat::Text) => {
-            print(&charged.csv()?)?;
+            print(&charged.predictions_csv()?)?;
             print_stderr(summary.trim_end());
             Ok(())
         }
@@ -290,7 +290,7 @@ fn write_release(
 
 /// Draws the map of a release, with its certificate.
 fn draw(map: NewMapFile, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
-    let csv = charged.csv()?;
+    let csv = charged.predictions_csv()?;
     let certificate = charged.certificate_json(csv.as_bytes()).to_string();
     map.write_from_csv(&csv, CertificateSummary::parse(Path::new("certificate"), &certificate, Some(&csv))?)
 }
@@ -303,7 +303,7 @@ fn summary(
     arguments: &PredictArguments,
 ) -> String {
     let certificate = charged.certificate();
-    let points = count_with_noun(charged.points(), "point", "points");
+    let points = count_with_noun(charged.point_count(), "point", "points");
     let mut text =
         format!("predictions at {points}{}\n", arguments.out.as_deref().map(output_location_text).unwrap_or_default());
     if arguments.sign.is_some() {

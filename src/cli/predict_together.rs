@@ -131,7 +131,7 @@ fn summary(joint: &JointReleasePlan, drawn: &[DrawnRelease<PrivatePredictions<'_
     let width = answers.iter().map(|answer| answer.name().chars().count()).max().unwrap_or_default();
     for ((answer, drawn), path) in answers.iter().zip(drawn).zip(paths) {
         let epsilon = drawn.certificate().guarantee.map_or(f64::INFINITY, |guarantee| guarantee.epsilon);
-        let (name, points) = (answer.name(), count_with_noun(drawn.points(), "point", "points"));
+        let (name, points) = (answer.name(), count_with_noun(drawn.point_count(), "point", "points"));
         let (share, path) = (100.0 * answer.budget_share(), path.display());
         text.push_str(&format!(
             "  {name:width$}  epsilon = {epsilon}, {share:.0} % of the budget; {points} in {path}\n"

@@ -420,14 +420,14 @@ mod tests {
 mod moments_tests {
     use super::*;
     use dpgp_accounting::Calibration;
-    use dpgp_mechanisms::{Frequencies, MomentsDesign};
+    use dpgp_mechanisms::{FourierMomentsDesign, Frequencies};
 
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
 
     fn release(dimensions: usize, kappa: f64, sigma: f64) -> AuditedWavesNoise {
         let frequencies = Frequencies::ball(2, 4, dimensions);
         let weights = (0..frequencies.len()).map(|j| 1.0 / (1.0 + j as f64)).collect();
-        let design = MomentsDesign::from_weights(frequencies, weights, 1.3, 2.0, kappa).unwrap();
+        let design = FourierMomentsDesign::from_weights(frequencies, weights, 1.3, 2.0, kappa).unwrap();
         AuditedWavesNoise {
             noise: design.noise(sigma),
             weighted: design.frequencies,

@@ -261,7 +261,7 @@ mod tests {
     use dpgp_accounting::Calibration;
     use dpgp_gp::kernel::Interval;
     use dpgp_gp::variational::{InducingGrid, squared_kernel_vector_norm_bound};
-    use dpgp_mechanisms::{MidpointBounds, NoiseEllipsoid, RecordBounds, SumFeatureMaps};
+    use dpgp_mechanisms::{MidpointFeatureBounds, NoiseEllipsoid, RecordBounds, SumFeatureMaps};
 
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
 
@@ -318,7 +318,8 @@ mod tests {
         for inputs in [1, 2] {
             let domain = vec![[-4.0, 4.5]; inputs];
             let ellipsoid = claimed(inputs, |grid| {
-                let maps = SumFeatureMaps { weighted: grid.covariances(), plain: grid.midpoint_bumps(), bound: 2.5 };
+                let maps =
+                    SumFeatureMaps { weighted: grid.covariance_bumps(), plain: grid.midpoint_bumps(), bound: 2.5 };
                 let shape = NoiseEllipsoid::with_least_trace(&maps, &domain).unwrap();
                 [shape.weighted.covariance(), shape.plain.covariance()]
             });
@@ -326,8 +327,8 @@ mod tests {
                 let ends = Interval { low: -4.0, high: 4.5 };
                 let square = squared_kernel_vector_norm_bound(&grid.sides[0], 2.0, ends).powi(inputs as i32);
                 let record = RecordBounds { features: 1.2 * square.sqrt(), target: 2.5 };
-                let square = MidpointBounds::new(grid, record, &domain).sensitivity(3.0).powi(2);
-                let sizes = [grid.covariances().len(), grid.midpoint_bumps().len()];
+                let square = MidpointFeatureBounds::new(grid, record, &domain).sensitivity(3.0).powi(2);
+                let sizes = [grid.covariance_bumps().len(), grid.midpoint_bumps().len()];
                 [DMatrix::identity(sizes[0], sizes[0]) * square, DMatrix::identity(sizes[1], sizes[1]) * (square / 3.0)]
             });
             for mut release in [ellipsoid, midpoints] {

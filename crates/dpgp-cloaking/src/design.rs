@@ -326,10 +326,10 @@ mod attempts_tests {
 
     fn five_steps(attempts: usize, still: f64) -> RandomStarts {
         RandomStarts {
-            step: Positive::constant(0.05),
+            step: Positive::literal(0.05),
             steps: Count::literal::<5>(),
             attempts: Count::new(attempts).unwrap(),
-            below: Positive::constant(0.8),
+            below: Positive::literal(0.8),
             still: Positive::new(still).unwrap(),
         }
     }

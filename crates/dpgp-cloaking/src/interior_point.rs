@@ -4,7 +4,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::options::{LeverageEvaluation, WeightProblem};
-use dpgp_linalg::{Cholesky, LinalgError, for_each_piece_in_parallel, transposed_product, transposed_product_into};
+use dpgp_linalg::{
+    Cholesky, LinalgError, for_each_piece_in_parallel, transposed_product, transposed_product_of_last_rows,
+};
 
 /// Multiplicative steps before Newton's: cheap, monotone, and they find the region of the optimum.
 const WARM_STEPS: usize = 6;
@@ -229,7 +231,7 @@ fn hessian_columns(coordinates: &DMatrix<f64>, terms: &[DVector<f64>], start: us
     let mut products = sums.clone();
     for term in terms {
         let scaled = scale_last_rows(&coordinates.as_slice()[start * rank..][..width * rank], rank, term);
-        transposed_product_into(&mut products, &below, &scaled);
+        transposed_product_of_last_rows(&mut products, &below, &scaled);
         let squares = products.as_slice().iter().map(|p| p * p);
         sums.as_mut_slice().iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
     }

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn solvers_are_spelled_as_in_specs() {
-        let (one, number) = (Positive::constant(1.0), Count::new(2).unwrap());
+        let (one, number) = (Positive::literal(1.0), Count::new(2).unwrap());
         let attempts = RandomStarts { step: one, steps: number, attempts: number, below: one, still: one };
         let gradient = Solver::Gradient { step: 0.5, steps: 3 };
         for solver in [Solver::InteriorPoint, gradient, Solver::GradientAttempts(attempts)] {

@@ -170,16 +170,17 @@ fn factorise_in_panels(a: &mut DMatrix<f64>, factorise: impl Fn(MatMut<'_, f64>)
         let (first, below) = (start + width, size - start - width);
         let (done, rest) = a.as_mut_slice().split_at_mut(first * size);
         let panel = &mut done[start * size..];
-        if !factorise(columns_mut(panel, size).submatrix_mut(start, 0, width, width)) {
+        if !factorise(view_columns_mut(panel, size).submatrix_mut(start, 0, width, width)) {
             return false;
         }
         // The rows below as columns, of which threads take some each.
         let mut rows = vec![0.0; width * below];
-        columns_mut(&mut rows, width).copy_from(columns(panel, size).submatrix(first, 0, below, width).transpose());
-        let corner = DiagonalBlockFactor(columns(panel, size).submatrix(start, 0, width, width));
+        view_columns_mut(&mut rows, width)
+            .copy_from(view_columns(panel, size).submatrix(first, 0, below, width).transpose());
+        let corner = DiagonalBlockFactor(view_columns(panel, size).submatrix(start, 0, width, width));
         for_each_piece_in_parallel(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
-        let rows = SubdiagonalRows { columns: columns(&rows, width), size };
-        columns_mut(panel, size).submatrix_mut(first, 0, below, width).copy_from(rows.columns.transpose());
+        let rows = SubdiagonalRows { columns: view_columns(&rows, width), size };
+        view_columns_mut(panel, size).submatrix_mut(first, 0, below, width).copy_from(rows.columns.transpose());
         for_each_piece_in_parallel(rest.chunks_mut(PANEL * size), |place, tile| {
             rows.subtract_products(place * PANEL, tile)
         });
@@ -194,7 +195,7 @@ impl DiagonalBlockFactor<'_> {
     /// Replaces rows, which stand here as columns (w each), by those of the factor.
     fn solve(&self, rows: &mut [f64]) {
         let width = self.0.nrows();
-        solve_lower_triangular_in_place(self.0, columns_mut(rows, width), Par::Seq);
+        solve_lower_triangular_in_place(self.0, view_columns_mut(rows, width), Par::Seq);
     }
 }
 
@@ -208,17 +209,17 @@ impl SubdiagonalRows<'_> {
     /// Subtracts their products from some columns of the matrix (n each), the first of which is `above` columns behind the block.
     fn subtract_products(&self, above: usize, tile: &mut [f64]) {
         let (left, here) = (self.columns.ncols() - above, tile.len() / self.size);
-        let out = columns_mut(tile, self.size).submatrix_mut(self.size - left, 0, left, here);
+        let out = view_columns_mut(tile, self.size).submatrix_mut(self.size - left, 0, left, here);
         let (rows, others) = (self.columns.subcols(above, left), self.columns.subcols(above, here));
         matmul(out, Accum::Add, rows.transpose(), others, -1.0, Par::Seq);
     }
 }
 
-fn columns(numbers: &[f64], rows: usize) -> MatRef<'_, f64> {
+fn view_columns(numbers: &[f64], rows: usize) -> MatRef<'_, f64> {
     MatRef::from_column_major_slice(numbers, rows, numbers.len() / rows)
 }
 
-fn columns_mut(numbers: &mut [f64], rows: usize) -> MatMut<'_, f64> {
+fn view_columns_mut(numbers: &mut [f64], rows: usize) -> MatMut<'_, f64> {
     let count = numbers.len() / rows;
     MatMut::from_column_major_slice_mut(numbers, rows, count)
 }

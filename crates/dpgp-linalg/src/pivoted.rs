@@ -32,10 +32,10 @@ pub fn low_rank_factor(
     most: usize,
 ) -> Option<DMatrix<f64>> {
     let mut growing = PivotedFactorisation::new(diagonal);
-    let whole = growing.trace();
-    while growing.trace() > remainder {
+    let whole = growing.remaining_trace();
+    while growing.remaining_trace() > remainder {
         // The eigenvalues of a smooth kernel fall ever more slowly: at best it goes on as it began.
-        let fallen = (growing.trace() / whole).ln() * most as f64;
+        let fallen = (growing.remaining_trace() / whole).ln() * most as f64;
         let is_slow = growing.rank % PROBE == PROBE - 1 && fallen > (remainder / whole).ln() * growing.rank as f64;
         if growing.rank >= most.min(diagonal.len()) || is_slow {
             return None;
@@ -61,7 +61,7 @@ impl PivotedFactorisation {
         Self { left: diagonal.to_vec(), columns: Vec::new(), rank: 0 }
     }
 
-    fn trace(&self) -> f64 {
+    fn remaining_trace(&self) -> f64 {
         self.left.iter().map(|rest| rest.max(0.0)).sum()
     }
 
@@ -77,7 +77,7 @@ impl PivotedFactorisation {
         let level = Level::new();
         dispatch!(level, simd => simd.vectorize(
             #[inline(always)]
-            || subtract_columns(&mut next, &self.columns, pivot)
+            || subtract_column_products(&mut next, &self.columns, pivot)
         ));
         let scale = 1.0 / self.left[pivot].sqrt();
         for (v, rest) in next.iter_mut().zip(&mut self.left) {
@@ -100,7 +100,7 @@ const BLOCK: usize = 1024;
 
 /// Subtracts from each entry of `next` its entries of all columns times theirs at the pivot, column by column.
 #[inline(always)]
-fn subtract_columns(next: &mut [f64], columns: &[f64], pivot: usize) {
+fn subtract_column_products(next: &mut [f64], columns: &[f64], pivot: usize) {
     let n = next.len();
     for (block, next) in next.chunks_mut(BLOCK).enumerate() {
         let start = block * BLOCK;

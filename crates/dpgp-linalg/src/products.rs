@@ -67,7 +67,7 @@ pub fn transposed_product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// `A' B` for the last r rows of `A` (p columns) and `B` (r x q), in place of what `out` (p x q) holds; on this thread.
-pub fn transposed_product_into(out: &mut DMatrix<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>) {
+pub fn transposed_product_of_last_rows(out: &mut DMatrix<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>) {
     let last = view(a).subrows(a.nrows() - b.nrows(), b.nrows());
     matmul(view_mut(out), Accum::Replace, last.transpose(), view(b), 1.0, Par::Seq);
 }
@@ -202,7 +202,7 @@ impl OuterProduct<'_> {
             let sums = tile_sums::<S, I, J>(simd, left, right, column % LANES);
             for (j, sums) in sums.into_iter().enumerate() {
                 let place = (column + j) * size + first * LANES;
-                add(simd, sums, &mut out[place..place + I * LANES]);
+                add_column_sums(simd, sums, &mut out[place..place + I * LANES]);
             }
         }
         I
@@ -240,7 +240,7 @@ fn tile_sums<S: Simd, const I: usize, const J: usize>(
 
 /// Adds the sums of one column to its entries in `out`.
 #[inline(always)]
-fn add<S: Simd, const I: usize>(simd: S, sums: [f64x8<S>; I], out: &mut [f64]) {
+fn add_column_sums<S: Simd, const I: usize>(simd: S, sums: [f64x8<S>; I], out: &mut [f64]) {
     for (out, sum) in out.chunks_exact_mut(LANES).zip(sums) {
         (f64x8::from_slice(simd, out) + sum).store_slice(out);
     }

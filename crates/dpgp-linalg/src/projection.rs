@@ -91,7 +91,7 @@ impl ConvexCombination {
     /// Moves to the minimum over the affine hull, dropping vertices where the way leaves the simplex.
     fn move_to_minimum(&mut self, m: &DMatrix<f64>) -> Result<(), LinalgError> {
         loop {
-            let target = self.affine_minimum(m)?;
+            let target = self.affine_minimum_weights(m)?;
             // The part of the way to the target at which the first weight becomes zero.
             let moves = self.weights.iter().zip(&target);
             let ways = moves.map(|(q, t)| if *t <= 0.0 { q / (q - t) } else { 1.0 });
@@ -119,7 +119,7 @@ impl ConvexCombination {
 
     /// The weights of the point of the affine hull that is nearest to the origin, `u / sum u` with `(M + s 1 1') u = 1`: where
     /// `M q = c 1` and `1' q = 1`, q is a multiple of u.
-    fn affine_minimum(&self, m: &DMatrix<f64>) -> Result<Vec<f64>, LinalgError> {
+    fn affine_minimum_weights(&self, m: &DMatrix<f64>) -> Result<Vec<f64>, LinalgError> {
         let size = self.vertices.len();
         // M is singular where the hull holds the origin; the shift moves that, and changes `q' M q` by a constant only.
         let shift = m.diagonal().amax();

@@ -29,7 +29,7 @@ pub struct BinningSetting {
 }
 
 impl Mechanism for BinningSetting {
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Inputs
     }
 
@@ -37,7 +37,7 @@ impl Mechanism for BinningSetting {
         self.denoise
     }
 
-    fn needs_row_matrices(&self) -> bool {
+    fn needs_training_square_matrices(&self) -> bool {
         // Means of bins are denoised by a process on all rows.
         self.denoise == Some(true)
     }

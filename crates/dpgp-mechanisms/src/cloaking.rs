@@ -32,10 +32,10 @@ pub struct CloakingSetting {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_tolerance: Option<Tolerance>,
     /// How the weights of the noise design are found.
-    #[serde(default = "interior_point")]
+    #[serde(default = "default_solver")]
     pub solver: Solver,
     /// What is released when directions are dropped.
-    #[serde(default = "projection")]
+    #[serde(default = "default_dropped_direction_rule")]
     pub release: DroppedDirectionRule,
     /// Whether predictions are the best linear predictions given the released values. They cost no budget. `dpgp predict`
     /// uses them unless this is false. Experiments use them only if this is true. The objective `risk` always uses them.
@@ -48,7 +48,7 @@ impl Mechanism for CloakingSetting {
         Some(self)
     }
 
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Inputs
     }
 
@@ -107,7 +107,7 @@ impl CloakingSetting {
 /// # Errors
 /// [`SpecProblem::WrongMechanism`] with another mechanism, [`SpecProblem::OnlyPredictions`] with the objective risk, or what is wrong
 /// with the settings.
-pub fn cloaking_setting(privacy: &PrivacySetting) -> Result<&CloakingSetting, SettingError> {
+pub fn require_cloaking_setting(privacy: &PrivacySetting) -> Result<&CloakingSetting, SettingError> {
     let cloaking =
         privacy.mechanism.downcast::<CloakingSetting>().ok_or_else(|| privacy.wrong_mechanism_error("cloaking"))?;
     require_linear_mechanism(privacy)?;
@@ -125,7 +125,7 @@ impl LinearMechanism for CloakingSetting {
         if self.has_risk_objective() { Ok(()) } else { self.options().map(drop) }
     }
 
-    fn is_for_one_scale(&self) -> bool {
+    fn designs_for_one_noise_scale(&self) -> bool {
         self.has_risk_objective()
     }
 
@@ -154,7 +154,7 @@ impl LinearNoise for CloakedPredictionNoise {
         self.cloak.noise_map()
     }
 
-    fn sensitivity_ratio(&self) -> f64 {
+    fn true_to_assumed_sensitivity_ratio(&self) -> f64 {
         self.cloak.sensitivity
     }
 
@@ -185,10 +185,10 @@ impl LinearNoise for CloakedPredictionNoise {
 
 const OBJECTIVE: &str = "privacy.mechanism.cloaking.objective";
 
-fn interior_point() -> Solver {
+fn default_solver() -> Solver {
     Solver::InteriorPoint
 }
 
-fn projection() -> DroppedDirectionRule {
+fn default_dropped_direction_rule() -> DroppedDirectionRule {
     DroppedDirectionRule::Projection
 }

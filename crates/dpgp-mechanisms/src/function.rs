@@ -30,7 +30,7 @@ impl Mechanism for FunctionNoiseSetting {
         Some(self)
     }
 
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Inputs
     }
 
@@ -68,7 +68,7 @@ impl FunctionSensitivity {
     /// let norms = [2f64.sqrt()];
     /// assert_eq!((Published.bound(&weights, &norms), Column.bound(&weights, &norms)), (1.0, 2.0));
     /// ```
-    pub fn bound(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
+    pub fn sensitivity(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
         match self {
             Self::Published => largest_or_nan(weights.row_iter().map(|row| row.lp_norm(1))),
             Self::Column => largest_or_nan(weights.column_iter().map(|column| column.lp_norm(1))),
@@ -90,11 +90,11 @@ impl FunctionSensitivity {
 /// squared norm of the change in the RKHS (its least-norm interpolant is that element's projection).
 /// Source: Hall, Rinaldo and Wasserman 2013, Proposition 7 and Corollary 9.
 #[derive(Debug, Clone)]
-pub struct FunctionNoise {
+pub struct GaussianProcessSampler {
     factor: Cholesky,
 }
 
-impl FunctionNoise {
+impl GaussianProcessSampler {
     /// For the covariance K (t x t) of the kernel at the test inputs. Jitter only adds noise.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl LinearMechanism for FunctionNoiseSetting {
         true
     }
 
-    fn square_matrix_count(&self) -> f64 {
+    fn training_square_matrix_count(&self) -> f64 {
         2.0
     }
 
@@ -139,7 +139,7 @@ pub struct MeanFunctionNoise {
     /// The true one.
     exact: f64,
     /// At the test inputs.
-    noise: FunctionNoise,
+    noise: GaussianProcessSampler,
 }
 
 impl MeanFunctionNoise {
@@ -154,9 +154,9 @@ impl MeanFunctionNoise {
         test: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
         Ok(Self {
-            bound: rule.bound(&mean.weights, &mean.norms),
-            exact: FunctionSensitivity::Exact.bound(&mean.weights, &mean.norms),
-            noise: FunctionNoise::new(&kernel.matrix(test, test))?,
+            bound: rule.sensitivity(&mean.weights, &mean.norms),
+            exact: FunctionSensitivity::Exact.sensitivity(&mean.weights, &mean.norms),
+            noise: GaussianProcessSampler::new(&kernel.matrix(test, test))?,
             mean: Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis))),
         })
     }
@@ -167,7 +167,7 @@ impl LinearNoise for MeanFunctionNoise {
         self.noise.noise_map() * self.bound
     }
 
-    fn sensitivity_ratio(&self) -> f64 {
+    fn true_to_assumed_sensitivity_ratio(&self) -> f64 {
         self.exact / self.bound
     }
 

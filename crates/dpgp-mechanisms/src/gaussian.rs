@@ -21,7 +21,7 @@ pub struct GaussianSetting {
 }
 
 impl Mechanism for GaussianSetting {
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Inputs
     }
 
@@ -70,7 +70,7 @@ impl LinearNoise for IndependentNoise {
         self.covariance_factor()
     }
 
-    fn sensitivity_ratio(&self) -> f64 {
+    fn true_to_assumed_sensitivity_ratio(&self) -> f64 {
         largest_or_nan(self.columns.column_iter().map(|column| (column / self.sensitivity).norm()))
     }
 

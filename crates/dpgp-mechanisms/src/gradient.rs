@@ -24,7 +24,7 @@ pub struct GradientSetting {
 }
 
 impl Mechanism for GradientSetting {
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Record
     }
 

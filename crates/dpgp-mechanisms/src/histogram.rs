@@ -10,7 +10,7 @@ use dpgp_accounting::{
     CalibratedGaussianRelease, Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyUnit, ReleaseKind,
 };
 use dpgp_gp::kernel::Bins;
-use dpgp_noise::{RoundedGaussian, RoundedNoise};
+use dpgp_noise::{RoundedGaussian, RoundedNoiseParameters};
 use dpgp_number::{Count, OutOfRangeError, Positive};
 use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
 use dpgp_stream::{CountSummand, RecordsPerRow};
@@ -33,7 +33,7 @@ pub struct HistogramSetting {
 }
 
 impl Mechanism for HistogramSetting {
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Record
     }
 
@@ -56,7 +56,7 @@ impl Mechanism for HistogramSetting {
 /// assert_eq!(count_sensitivity(NeighbourRelation::AddRemove), 1.0);
 /// assert_eq!(count_sensitivity(NeighbourRelation::ReplaceOne), 2f64.sqrt());
 /// ```
-pub fn count_sensitivity(relation: NeighbourRelation) -> f64 {
+pub fn histogram_sensitivity(relation: NeighbourRelation) -> f64 {
     match relation {
         NeighbourRelation::AddRemove => 1.0,
         NeighbourRelation::ReplaceOne => std::f64::consts::SQRT_2,
@@ -71,7 +71,7 @@ pub struct CertifiedCountsNoise {
     /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity.
-    pub record: RoundedNoise,
+    pub record: RoundedNoiseParameters,
 }
 
 /// Counts of records in the bins of a public grid, with Gaussian noise.
@@ -98,8 +98,8 @@ impl HistogramModel {
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
-    pub fn guarantee(&self, cell: &PrivacySetting) -> CertifiedCountsNoise {
-        let sensitivity = count_sensitivity(self.relation) * self.unit.max_records() as f64;
+    pub fn certified_noise(&self, cell: &PrivacySetting) -> CertifiedCountsNoise {
+        let sensitivity = histogram_sensitivity(self.relation) * self.unit.max_records() as f64;
         let sd = sensitivity * cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         let event = CalibratedGaussianRelease {
             release: ReleaseKind::Histogram,
@@ -110,7 +110,7 @@ impl HistogramModel {
             sensitivity: 1.0,
         };
         let certificate = event.certificate().with_privacy_unit(self.unit.clone());
-        CertifiedCountsNoise { sd, certificate, record: RoundedNoise { sensitivity, sd } }
+        CertifiedCountsNoise { sd, certificate, record: RoundedNoiseParameters { sensitivity, sd } }
     }
 
     /// The bins.
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_record_moves_one_bin_or_two() {
-        assert_eq!(count_sensitivity(NeighbourRelation::AddRemove), 1.0);
-        assert!((count_sensitivity(NeighbourRelation::ReplaceOne).powi(2) - 2.0).abs() < 1e-15);
+        assert_eq!(histogram_sensitivity(NeighbourRelation::AddRemove), 1.0);
+        assert!((histogram_sensitivity(NeighbourRelation::ReplaceOne).powi(2) - 2.0).abs() < 1e-15);
     }
 }

@@ -20,33 +20,33 @@ mod selection;
 mod sums;
 
 pub use binning::{BinNoiseDistribution, BinPredictionSetting, BinStatistic, BinningSetting};
-pub use cloaking::{CloakingSetting, cloaking_setting};
+pub use cloaking::{CloakingSetting, require_cloaking_setting};
 pub use coinpress::{CoinPressStepDesign, MeanInterval, coinpress_mean, normal_tail_radius, split_coinpress_budget};
-pub use function::{FunctionNoise, FunctionNoiseSetting, FunctionSensitivity, MeanFunctionNoise};
+pub use function::{FunctionNoiseSetting, FunctionSensitivity, GaussianProcessSampler, MeanFunctionNoise};
 pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
-pub use histogram::{CertifiedCountsNoise, HistogramModel, HistogramSetting, count_sensitivity};
+pub use histogram::{CertifiedCountsNoise, HistogramModel, HistogramSetting, histogram_sensitivity};
 pub use linear::{
-    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, noise_deviations,
+    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, noise_standard_deviations,
     require_linear_mechanism,
 };
 pub use mechanism::{CellSections, Mechanism, MechanismError, MechanismSetting, PrivacySetting};
 pub use moments::{
-    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, DesignProblem,
-    FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerCellSums, IntegerMoments, LEAST_SIGMA,
-    LeastRiskWeights, MomentFeatures, MomentsDesign, MomentsModel, MomentsNoise, MomentsPosterior, MomentsSetting,
-    NestedCellsDesign, NestedCellsNoise, PhaseTable, RecordMomentsDesign, ReleasedCellLevel, ReleasedCellSums,
-    ReleasedFourierMoments, ReleasedMoments, SimulatedMoments, SitePrior, SurfacePrediction, WeightRiskObjective,
-    check_moments, check_stationary_kernel, check_waves_only, moments_certificate, reference_model_for_moments,
-    scale_to_unit_box,
+    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, FourierDesignProblem,
+    FourierMomentsDesign, FourierMomentsNoise, FourierSensitivityRule, Frequencies, FrequencyPairTable,
+    IntegerCellSums, IntegerFourierMoments, LEAST_SIGMA, LeastRiskWeights, MomentFeatures, MomentsModel,
+    MomentsPosterior, MomentsSetting, NestedCellsDesign, NestedCellsNoise, PhaseTable, RecordMomentsDesign,
+    ReleasedCellLevel, ReleasedCellSums, ReleasedFourierMoments, ReleasedMoments, SimulatedMoments, SitePrior,
+    SurfacePrediction, WeightRiskObjective, check_spec_for_moments, check_stationary_kernel, check_waves_only,
+    moments_certificate, reference_model_for_moments, scale_and_clip_to_box,
 };
 pub use newton::PrivateNewtonStep;
-pub use public_targets::public_target_scaling;
+pub use public_targets::public_target_quantizer;
 pub use selection::{
     FoldPredictionMap, PrivateSelection, SseSensitivityRule, selection_probabilities, sse_sensitivity,
 };
 pub use sums::{
-    FeatureBoundSetting, HeteroscedasticSensitivityRule, MidpointBounds, NoiseAxes, NoiseEllipsoid, RecordBounds,
-    SecondSumSetting, SumFeatureMaps, SummedValueKind, SumsNoise, SumsNoiseShape, SumsSensitivityRule, SumsSetting,
-    class_sums_sensitivity, free_split,
+    FeatureBoundSetting, HeteroscedasticSensitivityRule, MidpointFeatureBounds, NoiseAxes, NoiseEllipsoid,
+    RecordBounds, SecondSumSetting, SumFeatureMaps, SummedValueKind, SumsNoise, SumsNoiseShape, SumsSensitivityRule,
+    SumsSetting, class_sums_sensitivity, max_free_split_ratio,
 };

@@ -24,7 +24,7 @@ pub trait LinearMechanism: Mechanism {
     }
 
     /// Whether a design is for one size of the noise, and its predictions are the best ones given what is released.
-    fn is_for_one_scale(&self) -> bool {
+    fn designs_for_one_noise_scale(&self) -> bool {
         false
     }
 
@@ -34,7 +34,7 @@ pub trait LinearMechanism: Mechanism {
     }
 
     /// How many matrices with a row and a column for each training row a design holds, beside those of the model.
-    fn square_matrix_count(&self) -> f64 {
+    fn training_square_matrix_count(&self) -> f64 {
         0.0
     }
 
@@ -82,7 +82,7 @@ pub trait LinearNoise: Send + Sync {
     fn noise_map(&self) -> DMatrix<f64>;
 
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
-    fn sensitivity_ratio(&self) -> f64;
+    fn true_to_assumed_sensitivity_ratio(&self) -> f64;
 
     /// What independent noise is added to, before [`LinearNoise::noise_map`] maps both (r x k): the columns of `plain`, whitened.
     fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64>;
@@ -162,7 +162,7 @@ pub fn require_linear_mechanism(privacy: &PrivacySetting) -> Result<&dyn LinearM
 }
 
 /// The standard deviations of noise at multiplier 1, by the rows of its map.
-pub fn noise_deviations(map: &DMatrix<f64>) -> DVector<f64> {
+pub fn noise_standard_deviations(map: &DMatrix<f64>) -> DVector<f64> {
     DVector::from_fn(map.nrows(), |row, _| row_norm(map, row))
 }
 

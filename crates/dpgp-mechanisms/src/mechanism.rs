@@ -23,7 +23,7 @@ use dpgp_spec::setting::{MechanismSection, RowChoiceBasis};
 pub trait Mechanism: Any {
     /// What of a record the guarantee hides: its target, where inputs are public, or all of it. The rows of a person may be chosen by
     /// what it does not hide.
-    fn row_choice_basis(&self) -> RowChoiceBasis;
+    fn person_row_choice_basis(&self) -> RowChoiceBasis;
 
     /// Itself, where it covers predictions that are linear in the targets.
     fn as_linear(&self) -> Option<&dyn LinearMechanism> {
@@ -31,7 +31,7 @@ pub trait Mechanism: Any {
     }
 
     /// Whether a Gaussian process with matrices of all training rows is behind its predictions.
-    fn needs_row_matrices(&self) -> bool {
+    fn needs_training_square_matrices(&self) -> bool {
         self.as_linear().is_some()
     }
 
@@ -152,18 +152,18 @@ impl MechanismSetting {
     }
 
     /// Whether an experiment takes the best predictions given the released values: only if its spec says so.
-    pub fn denoises_experiments(&self) -> bool {
+    pub fn denoises_in_experiments(&self) -> bool {
         self.mechanism().denoise_setting().unwrap_or(false)
     }
 
     /// Whether a release does: unless its spec says not to, since it costs no budget.
-    pub fn denoises_releases(&self) -> bool {
+    pub fn denoises_in_releases(&self) -> bool {
         self.mechanism().denoise_setting().unwrap_or(true)
     }
 
     /// Values that the rows of a person may be chosen by.
-    pub fn row_choice_basis(&self) -> RowChoiceBasis {
-        self.mechanism().row_choice_basis()
+    pub fn person_row_choice_basis(&self) -> RowChoiceBasis {
+        self.mechanism().person_row_choice_basis()
     }
 
     /// The mechanism, where it covers predictions that are linear in the targets.

@@ -52,7 +52,7 @@ impl PrivateNewtonStep {
     }
 
     /// The weights after the step with noise of multiplier `scale` and standard normal draws (r).
-    pub fn weights(&self, scale: f64, normals: &DVector<f64>) -> DVector<f64> {
+    pub fn noisy_weights(&self, scale: f64, normals: &DVector<f64>) -> DVector<f64> {
         let noisy = &self.released + self.cloak.noise_factor() * normals * scale;
         &self.public + &self.through * noisy
     }
@@ -94,7 +94,7 @@ mod tests {
         let inputs = DMatrix::from_fn(30, 1, |i, _| (i % 13) as f64);
         let (private, plain, phi) = step(&inputs, &labels(30));
         let rank = private.cloak().noise_factor().ncols();
-        let weights = private.weights(0.0, &DVector::zeros(rank));
+        let weights = private.noisy_weights(0.0, &DVector::zeros(rank));
         let expected = plain.weights(&DVector::from_vec(labels(30)));
         assert!((phi * (weights - expected)).amax() < 1e-8);
     }

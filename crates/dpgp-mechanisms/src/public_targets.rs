@@ -4,7 +4,7 @@ use dpgp_spec::setting::{NormaliseSetting, prior_mean};
 use dpgp_stream::TargetQuantizer;
 
 /// Normalisation by public constants and a bound; none by private statistics.
-pub fn public_target_scaling(normalise: &NormaliseSetting, bound: f64) -> Option<TargetQuantizer> {
+pub fn public_target_quantizer(normalise: &NormaliseSetting, bound: f64) -> Option<TargetQuantizer> {
     let free = TargetQuantizer { low: f64::NEG_INFINITY, high: f64::INFINITY, centre: 0.0, scale: 1.0, bound };
     match *normalise {
         NormaliseSetting::None => Some(free),

@@ -67,7 +67,7 @@ pub fn sse_sensitivity<F: Borrow<FoldPredictionMap>>(
 }
 
 /// The longest column of each fold, squared, ascending.
-fn longest_squared_columns(folds: &[&FoldPredictionMap]) -> Vec<f64> {
+fn longest_column_squared_norms(folds: &[&FoldPredictionMap]) -> Vec<f64> {
     let longest = folds.iter().map(|fold| largest_or_nan(fold.columns.column_iter().map(|c| c.norm_squared())));
     let mut longest: Vec<f64> = longest.collect();
     longest.sort_by(f64::total_cmp);
@@ -75,13 +75,13 @@ fn longest_squared_columns(folds: &[&FoldPredictionMap]) -> Vec<f64> {
 }
 
 fn largest_dropped_sensitivity(folds: &[&FoldPredictionMap], d: f64) -> f64 {
-    let mut alphas = longest_squared_columns(folds);
+    let mut alphas = longest_column_squared_norms(folds);
     alphas.pop();
     9.0 * d * d + d.powi(4) * alphas.iter().sum::<f64>()
 }
 
 fn published_sensitivity(folds: &[&FoldPredictionMap], d: f64) -> f64 {
-    let alphas = longest_squared_columns(folds);
+    let alphas = longest_column_squared_norms(folds);
     // A row is a test point in one of the folds, where it trains nothing: the smallest is left out, as printed.
     9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
 }
@@ -158,7 +158,7 @@ pub struct PrivateSelection {
 impl PrivateSelection {
     /// From the total budget; `None` where it leaves nothing for a draw.
     pub fn new(total: Budget, gamma: f64) -> Option<Self> {
-        let root = solve_smaller_root(total.delta.get());
+        let root = solve_exhaustion_probability(total.delta.get());
         // sqrt(2 delta) of one draw, once from epsilon and T times from delta.
         let lost = gamma * root;
         let epsilon = Epsilon::new(total.epsilon.get() / 3.0 - lost).ok()?;
@@ -194,7 +194,7 @@ impl PrivateSelection {
 
 /// The smaller root of `t (1 - ln t) = delta`, by bisection on `ln t`, along which the left side rises on (0,
 /// 1).
-fn solve_smaller_root(delta: f64) -> f64 {
+fn solve_exhaustion_probability(delta: f64) -> f64 {
     bisect(2.0 * delta.ln() - 2.0, 0.0, |log| log.exp() * (1.0 - log) > delta).low.exp()
 }
 

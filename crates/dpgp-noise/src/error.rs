@@ -52,28 +52,28 @@ pub enum PrivacyError {
 /// assert_eq!(RoundedNoise { sensitivity: 3.0, sd: 12.0 }.mu(), 0.25);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RoundedNoise {
+pub struct RoundedNoiseParameters {
     /// An upper bound, in the units that `sd` is in.
     pub sensitivity: f64,
     /// The standard deviation before rounding, at least that of the mechanism.
     pub sd: f64,
 }
 
-impl RoundedNoise {
+impl RoundedNoiseParameters {
     /// The statement of a certificate about how the noise was made.
     pub const NOISE_STATEMENT: &str = "round(N(0, sd^2)) on each released whole number, rounded exactly, with \
                             randomness from the operating system; no floating-point number meets private \
                             data before the noise is added";
 
     /// The sensitivity divided by the standard deviation. Squares of `mu` add up over releases.
-    pub fn mu(self) -> f64 {
+    pub fn gdp_mu(self) -> f64 {
         self.sensitivity / self.sd
     }
 
     /// Whether sensitivity and standard deviation are positive and their ratio is finite, as a release requires.
     pub fn is_valid_for_release(self) -> bool {
         // With `sd > 0`, a positive quotient means a positive sensitivity.
-        self.sd > 0.0 && self.mu().is_finite() && self.mu() > 0.0
+        self.sd > 0.0 && self.gdp_mu().is_finite() && self.gdp_mu() > 0.0
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
             (1.0, f64::INFINITY, false),
             (1e300, 1e-300, false),
         ] {
-            assert_eq!(RoundedNoise { sensitivity, sd }.is_valid_for_release(), sound, "{sensitivity} {sd}");
+            assert_eq!(RoundedNoiseParameters { sensitivity, sd }.is_valid_for_release(), sound, "{sensitivity} {sd}");
         }
     }
 }

@@ -13,7 +13,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::{PrivacyError, RoundedGaussian, RoundedNoise};
+use crate::{PrivacyError, RoundedGaussian, RoundedNoiseParameters};
 use dpgp_number::{OutOfRangeError, Positive};
 
 /// Bits after the binary point of an entry of a map: `2^40` stands for 1.
@@ -26,13 +26,13 @@ const MOST: f64 = 16.0;
 /// With `W = L^-1 B` for the factor L of a noise covariance and the columns B of what is released, the release `B y + L
 /// xi` is `L (W y + xi)`: independent noise on `W y`, mapped by L, which is public.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LatticeMap {
+pub struct FixedPointMap {
     /// Column by column.
     entries: Vec<i64>,
     rows: usize,
 }
 
-impl LatticeMap {
+impl FixedPointMap {
     /// Rounds these entries to whole numbers of `2^-40`. They may depend on public data alone.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ fn square(entry: i64) -> u128 {
 ///    mechanism.
 #[derive(Debug, Clone)]
 pub struct LatticeRelease {
-    map: LatticeMap,
+    map: FixedPointMap,
     noise: RoundedGaussian,
     /// `max(longest(), one()) moved rows`.
     sensitivity: u128,
@@ -109,7 +109,7 @@ impl LatticeRelease {
     /// # Errors
     /// [`PrivacyError::NotCovered`] if noise or sensitivity exceed the range of the arithmetic.
     pub fn new(
-        map: LatticeMap,
+        map: FixedPointMap,
         targets: &TargetLattice,
         change: f64,
         rows: u64,
@@ -118,8 +118,8 @@ impl LatticeRelease {
         // The steps that all targets of a person move together, times the length of the longest column, in whole
         // numbers.
         let moved = u128::from(targets.max_step_difference(change).unsigned_abs()).checked_mul(rows.into());
-        let sensitivity =
-            moved.and_then(|moved| moved.checked_mul(map.longest_column_length().max(LatticeMap::fixed_point_one())));
+        let sensitivity = moved
+            .and_then(|moved| moved.checked_mul(map.longest_column_length().max(FixedPointMap::fixed_point_one())));
         let sensitivity = sensitivity.ok_or(PrivacyError::NotCovered { sensitivity: f64::INFINITY })?;
         // A u128 becomes the nearest double, and the product is rounded once more. One step up after each makes `sd` an
         // upper bound of the exact product.
@@ -139,7 +139,7 @@ impl LatticeRelease {
     /// sigma.
     pub fn longest_column_ratio(&self) -> f64 {
         let longest = self.map.longest_column_length();
-        longest as f64 / longest.max(LatticeMap::fixed_point_one()) as f64
+        longest as f64 / longest.max(FixedPointMap::fixed_point_one()) as f64
     }
 
     /// The standard deviation of the noise before it is rounded, in whole numbers.
@@ -148,9 +148,9 @@ impl LatticeRelease {
     }
 
     /// The noise with the sensitivity to the longest column or to one of the length `ratio`, whichever is more.
-    pub fn noise_at_column_ratio(&self, ratio: f64) -> RoundedNoise {
+    pub fn noise_at_column_ratio(&self, ratio: f64) -> RoundedNoiseParameters {
         // The sensitivity was made with the longer of the longest column and 1.
-        RoundedNoise {
+        RoundedNoiseParameters {
             sensitivity: (self.sensitivity as f64).next_up() * ratio.max(self.longest_column_ratio()),
             sd: self.sd(),
         }
@@ -219,7 +219,7 @@ impl TargetLattice {
     }
 
     /// Clips a target and rounds it to a whole number of steps, at most `2^41` in size. NaN becomes 0.
-    pub fn round_target(&self, target: f64) -> i64 {
+    pub fn clip_and_round_target(&self, target: f64) -> i64 {
         // The cast saturates and takes NaN to 0.
         ((target.clamp(self.low, self.high) - self.centre) / self.unit).round() as i64
     }
@@ -235,8 +235,8 @@ impl TargetLattice {
     }
 
     /// The largest difference of two whole targets, in steps.
-    pub fn width(&self) -> i64 {
-        self.round_target(self.high) - self.round_target(self.low)
+    pub fn width_in_steps(&self) -> i64 {
+        self.clip_and_round_target(self.high) - self.clip_and_round_target(self.low)
     }
 
     /// The largest difference, in steps, of the whole numbers of two targets that are at most `change` apart (units of
@@ -247,7 +247,7 @@ impl TargetLattice {
     /// unit + 1 + 2^-11`, so at most `ceil(change / unit) + 1`.
     pub fn max_step_difference(&self, change: f64) -> i64 {
         // The width is at most 2^41, so a double holds it exactly.
-        ((change / self.unit).ceil() + 1.0).min(self.width() as f64) as i64
+        ((change / self.unit).ceil() + 1.0).min(self.width_in_steps() as f64) as i64
     }
 }
 
@@ -269,42 +269,42 @@ mod tests {
             let mut stream = Pcg64::seed_from_u64(seed);
             let map = DMatrix::from_fn(rows, columns, |_, _| stream.random_range(-1.0f64..1.0));
             let map = &map / map.column_iter().map(|column| column.norm()).fold(0.0, f64::max);
-            let longest = LatticeMap::new(&map).unwrap().longest_column_length() as f64 / LatticeMap::fixed_point_one() as f64;
+            let longest = FixedPointMap::new(&map).unwrap().longest_column_length() as f64 / FixedPointMap::fixed_point_one() as f64;
             prop_assert!((1.0 - 1e-15..1.0 + 1e-6).contains(&longest), "{}", longest);
         }
     }
 
     #[test]
     fn sums_are_exact() {
-        let map = LatticeMap::new(&DMatrix::from_row_slice(2, 2, &[0.5, -0.25, 1.0, 0.0])).unwrap();
+        let map = FixedPointMap::new(&DMatrix::from_row_slice(2, 2, &[0.5, -0.25, 1.0, 0.0])).unwrap();
         assert_eq!(
             map.longest_column_length(),
-            ((1.25f64).sqrt() * LatticeMap::fixed_point_one() as f64).ceil() as u128
+            ((1.25f64).sqrt() * FixedPointMap::fixed_point_one() as f64).ceil() as u128
         );
         // A length that is a whole number is not rounded up.
-        let half = LatticeMap::new(&DMatrix::from_element(1, 1, 0.5)).unwrap();
-        assert_eq!(half.longest_column_length(), LatticeMap::fixed_point_one() / 2);
-        let one = LatticeMap::fixed_point_one() as i128;
+        let half = FixedPointMap::new(&DMatrix::from_element(1, 1, 0.5)).unwrap();
+        assert_eq!(half.longest_column_length(), FixedPointMap::fixed_point_one() / 2);
+        let one = FixedPointMap::fixed_point_one() as i128;
         assert_eq!(map.apply(&[3, 1 << 60]), [3 * one / 2 - (one << 58), 3 * one]);
-        assert!(LatticeMap::new(&DMatrix::from_element(1, 1, f64::NAN)).is_err());
-        assert!(LatticeMap::new(&DMatrix::from_element(1, 1, 17.0)).is_err());
+        assert!(FixedPointMap::new(&DMatrix::from_element(1, 1, f64::NAN)).is_err());
+        assert!(FixedPointMap::new(&DMatrix::from_element(1, 1, 17.0)).is_err());
     }
 
     #[test]
     fn the_noise_is_never_less_than_asked_for() {
-        let map = LatticeMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
+        let map = FixedPointMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
         let targets = TargetLattice::new(0.0, 8.0).unwrap();
         let release = LatticeRelease::new(map, &targets, 8.0, 1, 2.5).unwrap();
-        assert_eq!(release.sensitivity(), LatticeMap::fixed_point_one() * targets.width() as u128);
+        assert_eq!(release.sensitivity(), FixedPointMap::fixed_point_one() * targets.width_in_steps() as u128);
         let asked = 2.5 * release.sensitivity() as f64;
         // Twelve rows of a person move the release twelve times as far.
-        let map = LatticeMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
+        let map = FixedPointMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
         let of_persons = LatticeRelease::new(map, &targets, 8.0, 12, 2.5).unwrap();
         assert_eq!(of_persons.sensitivity(), 12 * release.sensitivity());
         assert!(
             of_persons.sd() >= 12.0 * asked
-                && of_persons.noise_at_column_ratio(1.0).mu()
-                    <= release.noise_at_column_ratio(1.0).mu() * (1.0 + 1e-15)
+                && of_persons.noise_at_column_ratio(1.0).gdp_mu()
+                    <= release.noise_at_column_ratio(1.0).gdp_mu() * (1.0 + 1e-15)
         );
         assert!(release.sd() >= asked && release.sd() < asked * (1.0 + 1e-14));
         // A map of .3 has three tenths of the sensitivity that the noise is scaled by. The ratio asked for may be
@@ -313,7 +313,7 @@ mod tests {
         assert!((release.noise_at_column_ratio(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
         assert!((release.noise_at_column_ratio(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);
         // A prediction of .3 (y - 4) for y = 8: the rounding of the map is far below the noise.
-        let exact = release.exact_values(&[i128::from(targets.round_target(8.0))]);
+        let exact = release.exact_values(&[i128::from(targets.clip_and_round_target(8.0))]);
         assert!((exact[0] - 1.2).abs() < 1e-9, "{exact:?}");
     }
 
@@ -330,9 +330,9 @@ mod tests {
                 // The difference of the two doubles: exact if they are close, else rounded up.
                 let other = if sign { y + change * width } else { y - change * width };
                 let apart = (other - y).abs() * (1.0 + f64::EPSILON);
-                prop_assert!((lattice.round_target(y) - lattice.round_target(other)).abs() <= lattice.max_step_difference(apart));
-                prop_assert!(lattice.width() <= 1 << 41);
-                prop_assert!(lattice.round_target(y).abs() <= 1 << 41);
+                prop_assert!((lattice.clip_and_round_target(y) - lattice.clip_and_round_target(other)).abs() <= lattice.max_step_difference(apart));
+                prop_assert!(lattice.width_in_steps() <= 1 << 41);
+                prop_assert!(lattice.clip_and_round_target(y).abs() <= 1 << 41);
             }
         }
     }
@@ -342,11 +342,11 @@ mod tests {
     fn time_stamps_keep_their_distance() {
         let lattice = TargetLattice::new(1.7e18, 1.7e18 + 1e9).unwrap();
         assert_eq!(
-            lattice.round_target(1.7e18 + 512.0) - lattice.round_target(1.7e18 + 256.0),
+            lattice.clip_and_round_target(1.7e18 + 512.0) - lattice.clip_and_round_target(1.7e18 + 256.0),
             (256.0 / lattice.step_size()) as i64
         );
-        assert_eq!(lattice.round_target(-1e300), lattice.round_target(1.7e18));
-        assert_eq!(lattice.round_target(f64::NAN), 0);
+        assert_eq!(lattice.clip_and_round_target(-1e300), lattice.clip_and_round_target(1.7e18));
+        assert_eq!(lattice.clip_and_round_target(f64::NAN), 0);
     }
 
     #[test]

@@ -4,6 +4,6 @@ mod error;
 mod lattice;
 mod rounded;
 
-pub use error::{PrivacyError, RoundedNoise};
-pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
+pub use error::{PrivacyError, RoundedNoiseParameters};
+pub use lattice::{FixedPointMap, LatticeRelease, TargetLattice};
 pub use rounded::RoundedGaussian;

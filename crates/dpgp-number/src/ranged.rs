@@ -109,7 +109,7 @@ impl Positive {
     ///
     /// # Panics
     /// If it is out of range: make constants with it, so that it does not compile.
-    pub const fn constant(x: f64) -> Self {
+    pub const fn literal(x: f64) -> Self {
         assert!(x > 0.0 && x < f64::INFINITY, "a positive number");
         Self(x)
     }

@@ -17,7 +17,7 @@ const FAMILY: &str = "sans-serif";
 
 /// The style of a text.
 #[derive(Debug, Clone, Copy)]
-pub struct Font {
+pub struct TextFormat {
     /// In pixels.
     pub size: f64,
     anchor: TextAnchor,
@@ -25,7 +25,7 @@ pub struct Font {
     upward: bool,
 }
 
-impl Font {
+impl TextFormat {
     pub const fn new(size: f64, anchor: TextAnchor) -> Self {
         Self { size, anchor, colour: BLACK, upward: false }
     }
@@ -76,7 +76,7 @@ fn rgba(colour: Colour) -> RGBAColor {
     RGBAColor(colour.0, colour.1, colour.2, colour.3)
 }
 
-fn style(pen: Pen) -> ShapeStyle {
+fn stroke_style(pen: Pen) -> ShapeStyle {
     rgba(pen.colour).stroke_width((FINE * pen.width).round() as u32)
 }
 
@@ -91,7 +91,7 @@ impl Canvas<'_> {
 
     fn path(&self, spots: &[PlotPoint], pen: Pen) -> Result<(), PlotError> {
         let spots: Vec<(i32, i32)> = spots.iter().copied().map(to_raster_point).collect();
-        Ok(self.area.draw(&PathElement::new(spots, style(pen)))?)
+        Ok(self.area.draw(&PathElement::new(spots, stroke_style(pen)))?)
     }
 
     /// A filled area; nothing without corners.
@@ -123,11 +123,11 @@ impl Canvas<'_> {
 
     /// A circle.
     pub fn ring(&self, centre: PlotPoint, radius: f64, pen: Pen) -> Result<(), PlotError> {
-        Ok(self.area.draw(&Circle::new(to_raster_point(centre), to_raster_units(radius), style(pen)))?)
+        Ok(self.area.draw(&Circle::new(to_raster_point(centre), to_raster_units(radius), stroke_style(pen)))?)
     }
 
     /// A small mark with arms of so many pixels.
-    pub fn stroke(&self, at: PlotPoint, stroke: MarkShape, arm: f64, pen: Pen) -> Result<(), PlotError> {
+    pub fn draw_mark_shape(&self, at: PlotPoint, stroke: MarkShape, arm: f64, pen: Pen) -> Result<(), PlotError> {
         let upright = [at.moved(0.0, -arm), at.moved(0.0, arm)];
         match stroke {
             MarkShape::Tick => self.line(&upright, pen),
@@ -147,14 +147,18 @@ impl Canvas<'_> {
     }
 
     /// Text at a place.
-    pub fn text(&self, text: &str, at: PlotPoint, font: Font) -> Result<(), PlotError> {
+    pub fn text(&self, text: &str, at: PlotPoint, font: TextFormat) -> Result<(), PlotError> {
         let turn = if font.upward { FontTransform::Rotate270 } else { FontTransform::None };
         let style = (FAMILY, FINE * font.size).into_font().transform(turn).color(&rgba(font.colour));
-        Ok(self.area.draw_text(&escape_hidden_line(text), &style.pos(position(font.anchor)), to_raster_point(at))?)
+        Ok(self.area.draw_text(
+            &escape_hidden_line(text),
+            &style.pos(anchor_position(font.anchor)),
+            to_raster_point(at),
+        )?)
     }
 }
 
-fn position(anchor: TextAnchor) -> Pos {
+fn anchor_position(anchor: TextAnchor) -> Pos {
     match anchor {
         TextAnchor::TopLeft => Pos::new(HPos::Left, VPos::Top),
         TextAnchor::Top => Pos::new(HPos::Center, VPos::Top),
@@ -186,7 +190,7 @@ fn letter_width(letter: char) -> f64 {
 }
 
 /// A text in lines that are not much wider than so many pixels.
-pub fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+pub fn wrap_text(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -353,7 +357,7 @@ const VIRIDIS: [Colour; 9] = [
 ];
 
 /// The colour of a fraction from 0 to 1.
-pub fn ramp(fraction: f64) -> Colour {
+pub fn ramp_colour(fraction: f64) -> Colour {
     interpolate_palette(&RAMP, fraction)
 }
 
@@ -391,9 +395,9 @@ mod tests {
 
     #[test]
     fn long_texts_wrap_between_words() {
-        assert_eq!(wrapped("one two three", 10.0, 50.0), ["one two", "three"]);
-        assert_eq!(wrapped("unbreakable", 10.0, 5.0), ["unbreakable"]);
-        assert!(wrapped("", 10.0, 50.0).is_empty());
+        assert_eq!(wrap_text("one two three", 10.0, 50.0), ["one two", "three"]);
+        assert_eq!(wrap_text("unbreakable", 10.0, 5.0), ["unbreakable"]);
+        assert!(wrap_text("", 10.0, 50.0).is_empty());
     }
 
     #[test]
@@ -411,8 +415,11 @@ mod palette_tests {
 
     #[test]
     fn the_ramp_goes_from_end_to_end() {
-        assert_eq!([ramp(-1.0), ramp(0.0), ramp(0.5), ramp(1.0)], [RAMP[0], RAMP[0], RAMP[2], RAMP[4]]);
-        assert_eq!(ramp(0.125), Colour::rgb(65, 35, 130));
+        assert_eq!(
+            [ramp_colour(-1.0), ramp_colour(0.0), ramp_colour(0.5), ramp_colour(1.0)],
+            [RAMP[0], RAMP[0], RAMP[2], RAMP[4]]
+        );
+        assert_eq!(ramp_colour(0.125), Colour::rgb(65, 35, 130));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The arrangement of the panels of a figure, with their axes and titles.
 
-use super::canvas::{BLACK, DARK, Font, GRID, Pen, text_width, wrapped};
+use super::canvas::{BLACK, DARK, GRID, Pen, TextFormat, text_width, wrap_text};
 use super::legend::end_label_width;
 use super::picture::{Panel, PlotAxis, TextAnchor, Ticks};
 use super::render::PlotArea;
@@ -26,12 +26,12 @@ pub struct Layout {
     height: PanelHeight,
     /// The room for the titles of panels.
     top: f64,
-    fitted: Option<FittedWidth>,
+    fitted: Option<SinglePanelWidths>,
 }
 
 /// The widths of a figure of one panel: of all of it, and between its axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct FittedWidth {
+struct SinglePanelWidths {
     all: f64,
     inside: f64,
 }
@@ -57,7 +57,7 @@ impl Layout {
 
     /// With so many panels in a row, if that is given.
     #[must_use]
-    pub const fn columns(self, columns: Option<usize>) -> Self {
+    pub const fn with_columns(self, columns: Option<usize>) -> Self {
         Self { columns, ..self }
     }
 
@@ -69,8 +69,8 @@ impl Layout {
 
     /// A figure of one panel that is so wide, and so wide between its axes. Its numbers have as much room as they need.
     #[must_use]
-    pub const fn with_fitted_width(self, all: f64, inside: f64) -> Self {
-        Self { fitted: Some(FittedWidth { all, inside }), ..self }
+    pub const fn with_single_panel_widths(self, all: f64, inside: f64) -> Self {
+        Self { fitted: Some(SinglePanelWidths { all, inside }), ..self }
     }
 
     /// The places of some panels, the first row at the top.
@@ -114,7 +114,11 @@ impl Layout {
     }
 
     /// One panel in the middle of the room that its axes leave.
-    fn arrange_single_panel(&self, FittedWidth { all, inside }: FittedWidth, panel: &Panel) -> PanelArrangement {
+    fn arrange_single_panel(
+        &self,
+        SinglePanelWidths { all, inside }: SinglePanelWidths,
+        panel: &Panel,
+    ) -> PanelArrangement {
         let rooms = panel.plots.iter().map(|plot| axis_margins(&plot.x, &plot.y));
         let [left, right] = rooms.fold([0.0f64; 2], |most, own| [0, 1].map(|side| most[side].max(own[side])));
         let height = match self.height {
@@ -193,12 +197,12 @@ fn has_gap_between(one: &Tick, other: &Tick, pixels: f64) -> bool {
 /// The least gap between the texts of two ticks.
 const TEXT_GAP: f64 = 10.0;
 
-const NOTE: Font = Font::new(12.0, TextAnchor::BottomLeft).coloured(DARK);
+const NOTE: TextFormat = TextFormat::new(12.0, TextAnchor::BottomLeft).coloured(DARK);
 const NOTE_LINE: f64 = 15.0;
 
 /// The lines of a note above a plot that is so wide.
 fn note_lines(note: &str, width: f64) -> Vec<String> {
-    wrapped(note, NOTE.size, width)
+    wrap_text(note, NOTE.size, width)
 }
 
 /// The height of the note of a panel that is so wide.
@@ -237,20 +241,20 @@ const LABEL: f64 = 14.0;
 const LABEL_LINE: f64 = 17.0;
 const AXIS: Pen = Pen::new(BLACK, 1.0);
 const ACROSS: Pen = Pen::new(GRID, 1.0);
-const BELOW: Font = Font::new(TICK_TEXT, TextAnchor::Top);
-const BESIDE: Font = Font::new(TICK_TEXT, TextAnchor::Right);
+const BELOW: TextFormat = TextFormat::new(TICK_TEXT, TextAnchor::Top);
+const BESIDE: TextFormat = TextFormat::new(TICK_TEXT, TextAnchor::Right);
 
 impl PlotArea<'_, '_> {
     /// The y axis at the left, its label so far from it, then the x axis below.
     pub fn draw_axes(&self, label_offset: f64) -> Result<(), PlotError> {
         self.draw_y_axis()?;
-        self.y_label(label_offset)?;
+        self.draw_y_label(label_offset)?;
         self.draw_x_axis()?;
         if self.plot.x.label.is_empty() {
             return Ok(());
         }
         let below = PlotPoint::new(self.rect.centre().x, self.rect.bottom() + 26.0);
-        self.canvas.text(&self.plot.x.label, below, Font::new(LABEL, TextAnchor::Top))
+        self.canvas.text(&self.plot.x.label, below, TextFormat::new(LABEL, TextAnchor::Top))
     }
 
     fn draw_x_axis(&self) -> Result<(), PlotError> {
@@ -321,16 +325,16 @@ impl PlotArea<'_, '_> {
         self.canvas.line(&[PlotPoint::new(left, self.rect.top), PlotPoint::new(left, bottom)], AXIS)
     }
 
-    fn y_label(&self, offset: f64) -> Result<(), PlotError> {
-        let lines = wrapped(&self.plot.y.label, LABEL, self.rect.height + 30.0);
+    fn draw_y_label(&self, offset: f64) -> Result<(), PlotError> {
+        let lines = wrap_text(&self.plot.y.label, LABEL, self.rect.height + 30.0);
         let nearest = PlotPoint::new(self.rect.left - offset, self.rect.centre().y);
-        let font = Font::new(LABEL, TextAnchor::Middle).upward();
+        let font = TextFormat::new(LABEL, TextAnchor::Middle).upward();
         let mut lines = lines.iter().rev().enumerate();
         lines.try_for_each(|(i, line)| self.canvas.text(line, nearest.moved(-LABEL_LINE * i as f64, 0.0), font))
     }
 
     /// The title of the panel above, and its note between them, which has so much room.
-    pub fn title(&self, title: &str, notes: f64) -> Result<(), PlotError> {
+    pub fn draw_title_and_note(&self, title: &str, notes: f64) -> Result<(), PlotError> {
         for (i, line) in note_lines(&self.plot.note, self.rect.width).iter().enumerate() {
             let below_title = self.rect.top - notes + NOTE_LINE * (i + 1) as f64;
             self.canvas.text(line, PlotPoint::new(self.rect.left, below_title - 6.0), NOTE)?;
@@ -338,7 +342,7 @@ impl PlotArea<'_, '_> {
         let lines = title_lines(title, self.rect.width);
         let above = 8.0 + notes + LABEL_LINE * (lines.len().max(1) - 1) as f64;
         let first = PlotPoint::new(self.rect.centre().x, self.rect.top - above);
-        let font = Font::new(LABEL, TextAnchor::Bottom);
+        let font = TextFormat::new(LABEL, TextAnchor::Bottom);
         let mut lines = lines.iter().enumerate();
         lines.try_for_each(|(i, line)| self.canvas.text(line, first.moved(0.0, LABEL_LINE * i as f64), font))
     }
@@ -346,7 +350,7 @@ impl PlotArea<'_, '_> {
 
 /// The title of a panel that is so wide between its axes, in lines.
 fn title_lines(title: &str, inside: f64) -> Vec<String> {
-    wrapped(title, LABEL, inside + 40.0)
+    wrap_text(title, LABEL, inside + 40.0)
 }
 
 /// The room that the title of a panel needs.
@@ -392,7 +396,8 @@ mod tests {
     #[test]
     fn a_fitted_panel_holds_its_numbers() {
         let panel = Panel::new("", Plot::new(side(0.0, 1.0), side(-0.000_123_45, 0.000_123_45), Vec::new()));
-        let found = Layout::new(300.0).with_fitted_width(460.0, 200.0).arrange_panels(std::slice::from_ref(&panel));
+        let found =
+            Layout::new(300.0).with_single_panel_widths(460.0, 200.0).arrange_panels(std::slice::from_ref(&panel));
         let [left, right] = axis_margins(&panel.plots[0].x, &panel.plots[0].y);
         let rect = found.rects[0];
         assert_eq!((found.width, rect.width), (460.0, 200.0));

@@ -2,15 +2,15 @@
 
 use std::iter::{repeat_n, zip};
 
-use super::canvas::{Canvas, Colour, Font, MarkShape, Pen, ramp, text_width, wrapped};
+use super::canvas::{Canvas, Colour, MarkShape, Pen, TextFormat, ramp_colour, text_width, wrap_text};
 use super::picture::TextAnchor;
 use super::render::PlotArea;
 use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 
-const TITLE: Font = Font::new(17.0, TextAnchor::TopLeft);
+const TITLE: TextFormat = TextFormat::new(17.0, TextAnchor::TopLeft);
 const TITLE_LINE: f64 = 22.0;
-const TEXT: Font = Font::new(13.0, TextAnchor::Left);
+const TEXT: TextFormat = TextFormat::new(13.0, TextAnchor::Left);
 const LINE: f64 = 22.0;
 /// From line to line of one entry.
 const WRAPPED_LINE: f64 = 16.0;
@@ -58,7 +58,7 @@ pub struct LegendEntry {
 
 impl Swatch {
     /// This sign with its meaning.
-    pub fn means(self, text: impl Into<String>) -> LegendEntry {
+    pub fn with_meaning(self, text: impl Into<String>) -> LegendEntry {
         LegendEntry { swatch: self, text: text.into() }
     }
 
@@ -81,7 +81,7 @@ impl Swatch {
             Self::Bar => (0..STEPS).try_for_each(|step| {
                 let part = f64::from(step) / f64::from(STEPS);
                 let rest = Rect { left: at.x + BAR * part, width: BAR * (1.0 - part), ..swatch_rect(at) };
-                canvas.rectangle(rest, ramp(part + 0.5 / f64::from(STEPS)))
+                canvas.rectangle(rest, ramp_colour(part + 0.5 / f64::from(STEPS)))
             }),
             Self::Hatched(colour, pen) => {
                 let Rect { left, top, width, height } = swatch_rect(at);
@@ -92,7 +92,7 @@ impl Swatch {
                 }
                 Ok(())
             }
-            Self::Mark(stroke, arm, pen) => canvas.stroke(middle, stroke, arm, pen),
+            Self::Mark(stroke, arm, pen) => canvas.draw_mark_shape(middle, stroke, arm, pen),
             Self::Disc(radius, colour) => canvas.disc(middle, radius, colour),
             Self::Ring(radius, pen) => canvas.ring(middle, radius, pen),
             Self::None => Ok(()),
@@ -115,16 +115,16 @@ fn swatch_rect(at: PlotPoint) -> Rect {
 pub struct FigureHeader<'a> {
     width: f64,
     title: Vec<String>,
-    entries: Vec<HeaderEntry<'a>>,
+    entries: Vec<WrappedLegendEntry<'a>>,
 }
 
 /// An entry in lines.
-struct HeaderEntry<'a> {
+struct WrappedLegendEntry<'a> {
     swatch: &'a Swatch,
     lines: Vec<String>,
 }
 
-impl HeaderEntry<'_> {
+impl WrappedLegendEntry<'_> {
     /// Its width.
     fn entry_width(&self) -> f64 {
         let widest = self.lines.iter().map(|line| text_width(line, TEXT.size)).fold(0.0, f64::max);
@@ -143,10 +143,10 @@ impl<'a> FigureHeader<'a> {
             let free = width - MARGIN - swatch.swatch_width();
             // Spaces of an entry that fits are kept.
             let fits = text_width(text, TEXT.size) <= free;
-            let lines = if fits { vec![text.clone()] } else { wrapped(text, TEXT.size, free) };
-            HeaderEntry { swatch, lines }
+            let lines = if fits { vec![text.clone()] } else { wrap_text(text, TEXT.size, free) };
+            WrappedLegendEntry { swatch, lines }
         });
-        Self { width, title: wrapped(title, TITLE.size, width - 2.0 * MARGIN), entries: entries.collect() }
+        Self { width, title: wrap_text(title, TITLE.size, width - 2.0 * MARGIN), entries: entries.collect() }
     }
 
     fn title_bottom(&self) -> f64 {
@@ -231,7 +231,7 @@ impl PlotArea<'_, '_> {
             let leader = [at, PlotPoint::new(right + 1.0, at.y), sample];
             self.canvas.line(&leader, Pen::new(end.pen.colour.with_opacity(0.6), 0.75))?;
             self.canvas.line(&[sample, sample.moved(SAMPLE, 0.0)], end.pen)?;
-            let font = Font::new(LABEL_SIZE, TextAnchor::Left).coloured(end.pen.colour);
+            let font = TextFormat::new(LABEL_SIZE, TextAnchor::Left).coloured(end.pen.colour);
             self.canvas.text(&end.text, sample.moved(SAMPLE + 4.0, 0.0), font)?;
         }
         Ok(())
@@ -276,8 +276,8 @@ mod tests {
     /// An entry that is too long for the sheet has lines below each other, and the next one begins below them.
     #[test]
     fn a_long_entry_wraps() {
-        let long = Swatch::None.means("word ".repeat(40));
-        let entries = [long, Swatch::None.means("short")];
+        let long = Swatch::None.with_meaning("word ".repeat(40));
+        let entries = [long, Swatch::None.with_meaning("short")];
         let head = FigureHeader::new("", &entries, 300.0);
         let lines = head.entries[0].lines.len();
         assert!(lines > 3 && head.entries[0].lines.iter().all(|line| text_width(line, TEXT.size) <= 284.0));

@@ -9,12 +9,12 @@ mod render;
 mod scale;
 mod surface;
 
-pub use canvas::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, MarkShape, Pen, RED, WHITE, ramp, viridis};
+pub use canvas::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, MarkShape, Pen, RED, WHITE, ramp_colour, viridis};
 pub use layout::{Layout, axis_margins, letters_that_fit, title_height};
 pub use legend::{LegendEntry, LineEndLabel, Swatch};
 pub use picture::{
     Backdrop, Disc, DiscUnit, Mark, Panel, Picture, Plot, PlotAxis, TextAnchor, TextLabel, Ticks, shift_curve,
 };
-pub use render::{CAPTION_GROUP, PLOT_GAP, PlotError, RenderedFigure, render, render_captioned};
+pub use render::{CAPTION_GROUP, PLOT_GAP, PlotError, RenderedFigure, render, render_with_plot_places};
 pub use scale::{Scale, least_gap, min_max};
 pub use surface::{PlotPoint, Rect, Surface, points_from_columns};

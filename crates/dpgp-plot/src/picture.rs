@@ -148,7 +148,7 @@ impl PlotAxis {
     }
 
     /// An axis with a name in each of its rooms of width 1.
-    pub fn with_names(names: Vec<String>, label: impl Into<String>) -> Self {
+    pub fn with_category_names(names: Vec<String>, label: impl Into<String>) -> Self {
         let scale = Scale::between(0.0, names.len() as f64);
         Self { ticks: Ticks::Names(names), ..Self::with_numbers(scale, label) }
     }

@@ -4,7 +4,9 @@
 use plotters::drawing::DrawingAreaErrorKind;
 use thiserror::Error;
 
-use super::canvas::{BLACK, Canvas, Colour, FINE, Font, MarkShape, Pen, WHITE, paint_sheet, text_width, wrapped};
+use super::canvas::{
+    BLACK, Canvas, Colour, FINE, MarkShape, Pen, TextFormat, WHITE, paint_sheet, text_width, wrap_text,
+};
 use super::layout::PanelArrangement;
 use super::legend::FigureHeader;
 use super::picture::{Backdrop, Disc, DiscUnit, Mark, Panel, Picture, Plot, TextAnchor};
@@ -24,7 +26,7 @@ const FOOT: f64 = 6.0;
 /// # Errors
 /// [`PlotError`] if the drawing library fails.
 pub fn render(title: &str, picture: &Picture, caption: &[String]) -> Result<String, PlotError> {
-    Ok(add_description(render_captioned(title, picture, caption)?.svg, title, picture, caption))
+    Ok(add_description(render_with_plot_places(title, picture, caption)?.svg, title, picture, caption))
 }
 
 /// A figure and the places of its plots.
@@ -39,7 +41,11 @@ pub struct RenderedFigure {
 ///
 /// # Errors
 /// [`PlotError`] if the drawing library fails.
-pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> Result<RenderedFigure, PlotError> {
+pub fn render_with_plot_places(
+    title: &str,
+    picture: &Picture,
+    caption: &[String],
+) -> Result<RenderedFigure, PlotError> {
     let arrangement = picture.layout.arrange_panels(&picture.panels);
     let head = FigureHeader::new(title, &picture.legend, arrangement.width);
     let foot = FigureFooter::new(caption, arrangement.width);
@@ -50,7 +56,7 @@ pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> R
         .collect();
     let svg = paint_sheet(arrangement.width, below + foot.height(), |canvas| {
         head.paint(canvas)?;
-        panels.iter().try_for_each(|(panel, rects)| paint(canvas, panel, rects, &arrangement))?;
+        panels.iter().try_for_each(|(panel, rects)| paint_panel(canvas, panel, rects, &arrangement))?;
         foot.paint(canvas, below)
     })?;
     let plots = panels.iter().flat_map(|(_, rects)| rects.iter().map(|rect| rect.times(FINE)));
@@ -78,13 +84,18 @@ fn plot_rects(panel: &Panel, rect: Rect) -> Vec<Rect> {
     rects
 }
 
-fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], arrangement: &PanelArrangement) -> Result<(), PlotError> {
+fn paint_panel(
+    canvas: &Canvas<'_>,
+    panel: &Panel,
+    rects: &[Rect],
+    arrangement: &PanelArrangement,
+) -> Result<(), PlotError> {
     for (i, (plot, rect)) in panel.plots.iter().zip(rects).enumerate() {
         let stage = PlotArea { canvas, plot, rect: *rect };
         stage.draw_background()?;
         stage.draw_axes(arrangement.label_offset)?;
         if i == 0 {
-            stage.title(&panel.title, arrangement.notes)?;
+            stage.draw_title_and_note(&panel.title, arrangement.notes)?;
         }
         stage.draw_marks()?;
         stage.draw_end_labels()?;
@@ -92,7 +103,7 @@ fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], arrangement: &Panel
     Ok(())
 }
 
-const TEXT: Font = Font::new(12.0, TextAnchor::TopLeft);
+const TEXT: TextFormat = TextFormat::new(12.0, TextAnchor::TopLeft);
 const LINE: f64 = 16.0;
 const MARGIN: f64 = 16.0;
 /// The room above and below the lines.
@@ -105,7 +116,7 @@ struct FigureFooter {
 
 impl FigureFooter {
     fn new(paragraphs: &[String], width: f64) -> Self {
-        let lines = paragraphs.iter().flat_map(|text| wrapped(text, TEXT.size, width - 2.0 * MARGIN));
+        let lines = paragraphs.iter().flat_map(|text| wrap_text(text, TEXT.size, width - 2.0 * MARGIN));
         Self { lines: lines.collect() }
     }
 
@@ -125,8 +136,11 @@ fn add_description(svg: String, title: &str, picture: &Picture, caption: &[Strin
     if title.is_empty() {
         return svg;
     }
-    let words =
-        format!("<title>{}</title>\n<desc>{}</desc>\n", escape_xml(title), escape_xml(&description(picture, caption)));
+    let words = format!(
+        "<title>{}</title>\n<desc>{}</desc>\n",
+        escape_xml(title),
+        escape_xml(&describe_picture(picture, caption))
+    );
     match svg.split_once('\n') {
         Some((root, marks)) => format!("{root}\n{words}{marks}"),
         None => svg,
@@ -134,7 +148,7 @@ fn add_description(svg: String, title: &str, picture: &Picture, caption: &[Strin
 }
 
 /// Describes the axes of each panel, its marks and the caption.
-fn description(picture: &Picture, caption: &[String]) -> String {
+fn describe_picture(picture: &Picture, caption: &[String]) -> String {
     let mut sentences: Vec<String> = picture.panels.iter().flat_map(describe_axes).collect();
     let mut shown: Vec<&str> = Vec::new();
     let ends = picture.panels.iter().flat_map(|panel| &panel.plots).flat_map(|plot| &plot.ends);
@@ -238,7 +252,7 @@ impl PlotArea<'_, '_> {
                 self.draw_clipped_line(&[PlotPoint::new(x, self.rect.bottom()), PlotPoint::new(x, self.rect.top)], *pen)
             }
             Mark::Strokes(spots, stroke, arm, pen) => {
-                self.points_inside(spots).try_for_each(|at| self.canvas.stroke(at, *stroke, *arm, *pen))
+                self.points_inside(spots).try_for_each(|at| self.canvas.draw_mark_shape(at, *stroke, *arm, *pen))
             }
             Mark::Rug(values, pen) => self.rug(values, *pen),
             Mark::Rings(spots, radius, pen) => {
@@ -248,7 +262,7 @@ impl PlotArea<'_, '_> {
             Mark::Contours(surface, step, pen) => paint_contours(self, surface, *step, *pen),
             Mark::Words(words) => {
                 let at = self.to_canvas(words.at);
-                let font = Font::new(WORDS, words.anchor).coloured(words.colour);
+                let font = TextFormat::new(WORDS, words.anchor).coloured(words.colour);
                 if !self.rect.holds(at) {
                     return Ok(());
                 }
@@ -284,7 +298,7 @@ impl PlotArea<'_, '_> {
         let bottom = self.rect.bottom();
         let feet = values.iter().map(|x| PlotPoint::new(self.to_canvas(PlotPoint::new(*x, 0.0)).x, bottom));
         feet.filter(|foot| self.rect.holds(*foot))
-            .try_for_each(|foot| self.canvas.stroke(foot.moved(0.0, -ABOVE_EDGE), MarkShape::Tick, RUG, pen))
+            .try_for_each(|foot| self.canvas.draw_mark_shape(foot.moved(0.0, -ABOVE_EDGE), MarkShape::Tick, RUG, pen))
     }
 
     fn discs(&self, discs: &[Disc], unit: DiscUnit) -> Result<(), PlotError> {
@@ -306,14 +320,14 @@ impl PlotArea<'_, '_> {
     }
 }
 
-const LEVEL: Font = Font::new(11.0, TextAnchor::Middle);
+const LEVEL: TextFormat = TextFormat::new(11.0, TextAnchor::Middle);
 /// The room between two levels, upwards.
 const APART: f64 = 18.0;
 
 /// Draws the contours at the multiples of a step.
 fn paint_contours(stage: &PlotArea<'_, '_>, surface: &Surface, step: f64, pen: Pen) -> Result<(), PlotError> {
     let mut taken = Vec::new();
-    for level in surface.levels(step) {
+    for level in surface.contour_levels(step) {
         let lines = surface.contour_lines(level);
         lines.iter().try_for_each(|line| stage.line(line, pen))?;
         if let Some(longest) = lines.iter().max_by_key(|line| line.len()) {
@@ -369,13 +383,13 @@ mod tests {
             Panel::new("(A) a", Plot::new(x.clone(), y, Vec::new())),
             Panel::new("", Plot::new(x, bare, Vec::new())),
         ];
-        let legend = vec![Swatch::None.means("mean & sd"), Swatch::None.means("")];
+        let legend = vec![Swatch::None.with_meaning("mean & sd"), Swatch::None.with_meaning("")];
         Picture { legend, layout: Layout::new(100.0), panels }
     }
 
     #[test]
     fn axes_and_legend_are_told() {
-        assert_eq!(description(&picture(), &[]), "(A) a: y < 1 by x. along x. Shown: mean & sd.");
+        assert_eq!(describe_picture(&picture(), &[]), "(A) a: y < 1 by x. along x. Shown: mean & sd.");
     }
 
     #[test]

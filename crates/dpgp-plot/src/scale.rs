@@ -68,16 +68,16 @@ impl Scale {
 
     /// With a little room at both ends.
     pub fn with_default_margin(self) -> Self {
-        self.wider(ROOM * (self.high - self.low))
+        self.with_margin(ROOM * (self.high - self.low))
     }
 
     /// With so much room at both ends.
-    pub fn wider(self, room: f64) -> Self {
+    pub fn with_margin(self, room: f64) -> Self {
         Self { low: self.low - room, high: self.high + room, ..self }
     }
 
     /// With ends that were asked for.
-    pub fn within(self, least: Option<f64>, most: Option<f64>) -> Self {
+    pub fn with_given_ends(self, least: Option<f64>, most: Option<f64>) -> Self {
         let low = least.map_or(self.low, |end| scale_coordinate(self.log, end));
         Self { low, high: most.map_or(self.high, |end| scale_coordinate(self.log, end)), ..self }
     }
@@ -119,7 +119,7 @@ impl Scale {
         let high = self.finite.map_or(self.high, |range| self.low + range);
         let places = if self.log { self.log_ticks(high, most) } else { linear_ticks(self.low, high, most) };
         let shown = places.into_iter().filter(|place| (self.low..=high).contains(place));
-        let ticks = shown.map(|place| Tick { fraction: self.place_fraction(place), text: self.text(place) });
+        let ticks = shown.map(|place| Tick { fraction: self.place_fraction(place), text: self.tick_text(place) });
         let infinity = self.finite.map(|_| f64::INFINITY);
         ticks.chain(infinity.map(|x| Tick { fraction: self.fraction(x), text: format_exact(x) })).collect()
     }
@@ -145,7 +145,7 @@ impl Scale {
         if powers.len() > 1 { powers } else { all.into_iter().step_by(every).collect() }
     }
 
-    fn text(&self, place: f64) -> String {
+    fn tick_text(&self, place: f64) -> String {
         let value = if self.log { 10f64.powf(place) } else { place };
         format_exact(format!("{value:.6e}").parse().unwrap_or(value))
     }
@@ -160,12 +160,12 @@ pub fn min_max(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
 
 /// The least distance between different values; 1 without two of them.
 pub fn least_gap(values: &[f64]) -> f64 {
-    let gap = distinct(values).windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let gap = sorted_distinct_values(values).windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     if gap.is_finite() { gap } else { 1.0 }
 }
 
 /// The different values in increasing order.
-pub fn distinct(values: &[f64]) -> Vec<f64> {
+pub fn sorted_distinct_values(values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn ends_and_fractions() {
-        let scale = Scale::covering(true, [1.0, 100.0]).within(Some(0.1), Some(1000.0));
+        let scale = Scale::covering(true, [1.0, 100.0]).with_given_ends(Some(0.1), Some(1000.0));
         assert!((scale.fraction(1.0) - 0.25).abs() < 1e-12, "{scale:?}");
         assert!(scale.fraction(0.0) < 0.0, "zero lies below a logarithmic scale");
         assert_eq!(Scale::tight([]).with_default_margin(), Scale::between(-0.04, 1.04));

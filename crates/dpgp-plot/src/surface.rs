@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::iter::zip;
 
-use super::scale::{distinct, min_max};
+use super::scale::{min_max, sorted_distinct_values};
 
 /// Values on a regular grid.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ type ContourPiece = [GridEdge; 2];
 impl Surface {
     /// The surface of three columns; none unless they are a regular grid of two by two at least, y varying fastest.
     pub fn new(x: &[f64], y: &[f64], values: &[f64]) -> Option<Self> {
-        let (x, y) = (distinct(x), distinct(y));
+        let (x, y) = (sorted_distinct_values(x), sorted_distinct_values(y));
         let regular = x.len() > 1 && y.len() > 1 && values.len() == x.len() * y.len();
         regular.then(|| Self { x, y, values: values.to_vec() })
     }
@@ -50,7 +50,7 @@ impl Surface {
     }
 
     /// The multiples of a step between the least and the largest value, at most a hundred.
-    pub fn levels(&self, step: f64) -> Vec<f64> {
+    pub fn contour_levels(&self, step: f64) -> Vec<f64> {
         let [least, most] = min_max(self.values.iter().copied()).unwrap_or([0.0, 0.0]);
         let first = (least / step).ceil();
         (0..100).map(|i| (first + f64::from(i)) * step).take_while(|level| *level <= most).collect()
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn levels_are_multiples_within_the_values() {
         let plane = surface(3, |x, _| 5.0 * x);
-        assert_eq!(plane.levels(2.0), [-4.0, -2.0, 0.0, 2.0, 4.0]);
+        assert_eq!(plane.contour_levels(2.0), [-4.0, -2.0, 0.0, 2.0, 4.0]);
         let bent = Surface::new(&[0.0, 0.0, 1.0], &[0.0, 1.0, 0.0], &[1.0, 2.0, 3.0]);
         assert_eq!(bent, None, "no regular grid");
     }

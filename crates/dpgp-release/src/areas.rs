@@ -171,7 +171,7 @@ impl NamedArea {
         let mut parts = Vec::with_capacity(inside.len());
         for (cell, part) in inside.iter().enumerate() {
             let (i, j) = (cell / down, cell % down);
-            parts.push(part.into_cell_part([columns[i + 1] - columns[i], rows[j + 1] - rows[j]]));
+            parts.push(part.into_cell_overlap([columns[i + 1] - columns[i], rows[j + 1] - rows[j]]));
         }
         AreaOverlap { name: self.name.clone(), parts, beyond }
     }
@@ -193,7 +193,7 @@ impl RingMoments {
     }
 
     /// Converts moments about the middle of a cell to the part of that cell.
-    fn into_cell_part(self, widths: [f64; 2]) -> BinAreaOverlap {
+    fn into_cell_overlap(self, widths: [f64; 2]) -> BinAreaOverlap {
         // Rounding, or polygons that overlap.
         let share = (self.area / (widths[0] * widths[1])).clamp(0.0, 1.0);
         let offset = [0, 1].map(|axis| {

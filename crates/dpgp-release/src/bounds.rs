@@ -39,7 +39,8 @@ impl CountsFile {
         let (column, edges) = self.single_column_bin_edges().ok_or(ReleaseError::NotOneColumn)?;
         let found = find_occupied_bin_range(self.noisy_counts(), self.noise_sd());
         let (first, last) = found.ok_or(ReleaseError::NoBounds { sd: self.noise_sd() })?;
-        let (low, high) = (round_bound(edges[first], f64::floor), round_bound(edges[last], f64::ceil));
+        let (low, high) =
+            (round_bound_outwards(edges[first], f64::floor), round_bound_outwards(edges[last], f64::ceil));
         let (mu, guarantee) = (self.gdp_mu(), self.guarantee().to_owned());
         Ok(ReleasedBounds { column: column.to_owned(), low, high, mu, guarantee })
     }
@@ -82,7 +83,7 @@ fn find_occupied_bin_range(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
 }
 
 /// Rounds a bound to three significant digits, outwards: `away` is `f64::floor` or `f64::ceil`.
-fn round_bound(bound: f64, away: fn(f64) -> f64) -> f64 {
+fn round_bound_outwards(bound: f64, away: fn(f64) -> f64) -> f64 {
     if bound == 0.0 {
         return 0.0;
     }
@@ -156,7 +157,7 @@ mod tests {
             (8.302e-7, 8.3e-7, 8.31e-7),
             (999.9, 999.0, 1000.0),
         ] {
-            assert_eq!((round_bound(bound, f64::floor), round_bound(bound, f64::ceil)), (low, high));
+            assert_eq!((round_bound_outwards(bound, f64::floor), round_bound_outwards(bound, f64::ceil)), (low, high));
         }
     }
 }

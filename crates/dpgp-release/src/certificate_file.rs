@@ -33,7 +33,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
     ///
     /// # Errors
     /// [`csv::Error`] if the rows cannot be written.
-    pub fn csv(&self) -> Result<String, csv::Error> {
+    pub fn predictions_csv(&self) -> Result<String, csv::Error> {
         self.rows().csv()
     }
 
@@ -41,12 +41,12 @@ impl DrawnRelease<PrivatePredictions<'_>> {
     ///
     /// # Errors
     /// [`ReleaseError`] if the rows cannot be written.
-    pub fn bytes(&self, form: PredictionFormat) -> Result<Vec<u8>, ReleaseError> {
+    pub fn predictions_bytes(&self, form: PredictionFormat) -> Result<Vec<u8>, ReleaseError> {
         self.rows().bytes(form)
     }
 
     /// The predictions as a list of records.
-    pub fn json(&self) -> Value {
+    pub fn predictions_json(&self) -> Value {
         self.rows().json()
     }
 
@@ -56,7 +56,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
     }
 
     /// The number of points.
-    pub fn points(&self) -> usize {
+    pub fn point_count(&self) -> usize {
         self.value().points.nrows()
     }
 
@@ -87,7 +87,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
             "certificate": certificate,
             "columns": describe_columns(self.columns_meaning()),
             "intervals": setting.privacy.mechanism.downcast::<MomentsSetting>().map(|_| INTERVALS),
-            "points": self.points(),
+            "points": self.point_count(),
             "target": setting.data.target,
             "predictions_sha256": Digest::of_bytes(predictions).to_string(),
             "spec_sha256": (!inline).then(|| Digest::of_bytes(spec.as_bytes()).to_string()),
@@ -116,12 +116,12 @@ impl DrawnRelease<PrivatePredictions<'_>> {
     ///
     /// # Errors
     /// [`ReleaseError::Csv`] if the predictions cannot be written, or [`ReleaseError::NoCombinations`].
-    pub fn combinations_json(&self) -> Result<Value, ReleaseError> {
+    pub fn release_file_json(&self) -> Result<Value, ReleaseError> {
         let PrivatePredictions { setting, predictions, .. } = self.value();
         let Some(combinations) = &predictions.combinations else {
             return Err(ReleaseError::NoCombinations);
         };
-        let csv = self.csv()?;
+        let csv = self.predictions_csv()?;
         Ok(json!({
             "model": { "inputs": setting.data.inputs, "encode": setting.data.encode, "target": setting.data.target },
             "certificate": self.certificate_json(csv.as_bytes()),
@@ -156,7 +156,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
         let mut list = self.data_assumed_public().into_iter().collect::<Vec<String>>();
         list.extend(ALWAYS_OPEN.map(str::to_owned));
         list.push(match self.value().setting.data.person.as_deref() {
-            Some(column) => several_names_limit(column),
+            Some(column) => several_names_per_person_limit(column),
             None => SEVERAL_ROWS.to_owned(),
         });
         list.extend(self.larger_change_limit());
@@ -193,7 +193,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
             return data.person.is_none().then(|| ROWS_PUBLIC[usize::from(data.drops_missing())].to_owned());
         }
         let inputs = data.inputs.join(", ");
-        let end = public_limit_ending(data.person.as_deref(), data.drops_missing());
+        let end = public_inputs_limit_ending(data.person.as_deref(), data.drops_missing());
         Some(format!("{INPUTS_PUBLIC}{inputs}{end}"))
     }
 
@@ -350,7 +350,7 @@ pub(super) const INPUTS_PUBLIC: &str = "the inputs (";
 const FILTERS_PUBLIC: &str = " and the columns that rows are filtered by, which are assumed to be public";
 
 /// The end of that list, behind the names of the inputs.
-pub(super) fn public_limit_ending(person: Option<&str>, drops_missing: bool) -> String {
+pub(super) fn public_inputs_limit_ending(person: Option<&str>, drops_missing: bool) -> String {
     let person = person.map(|person| format!(", which rows belong to one person ({person})"));
     let dropped = if drops_missing { ", which rows were dropped because they lack an input," } else { "" };
     format!("), the number of rows{}{dropped}{FILTERS_PUBLIC}", person.unwrap_or_default())
@@ -371,7 +371,7 @@ pub(super) const SEVERAL_ROWS: &str = "several rows of one person together: the 
                                        identifies them)";
 
 /// The limit of a column of persons: persons with several names.
-pub(super) fn several_names_limit(column: &str) -> String {
+pub(super) fn several_names_per_person_limit(column: &str) -> String {
     format!("a person with several names in the column {column:?}: each name is protected as a separate person")
 }
 
@@ -382,7 +382,7 @@ pub(super) const NOT_COUNTED: &str = "other releases about the same data: this o
 /// Limits of the guarantee of released sums.
 pub(super) fn sums_guarantee_limits(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
     let mut list = vec![match unit {
-        PrivacyUnit::Person { column, .. } => several_names_limit(column),
+        PrivacyUnit::Person { column, .. } => several_names_per_person_limit(column),
         _ => SEVERAL_ROWS.to_owned(),
     }];
     if !counted {

@@ -23,14 +23,14 @@ pub(super) fn content_digest(file: &Value) -> String {
     let mut text = String::new();
     match file {
         Value::Object(fields) => {
-            append_fields(fields.iter().filter(|(name, _)| *name != FIELD), &mut text);
+            append_canonical_object(fields.iter().filter(|(name, _)| *name != FIELD), &mut text);
         }
         other => append_canonical_value(other, &mut text),
     }
     Digest::of_bytes(text.as_bytes()).to_string()
 }
 
-fn append_fields<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, text: &mut String) {
+fn append_canonical_object<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, text: &mut String) {
     let mut fields: Vec<(&String, &Value)> = fields.collect();
     fields.sort_by_key(|(name, _)| *name);
     text.push('{');
@@ -47,7 +47,7 @@ fn append_fields<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, text
 
 fn append_canonical_value(value: &Value, text: &mut String) {
     match value {
-        Value::Object(fields) => append_fields(fields.iter(), text),
+        Value::Object(fields) => append_canonical_object(fields.iter(), text),
         Value::Array(items) => {
             text.push('[');
             for (place, item) in items.iter().enumerate() {
@@ -72,7 +72,7 @@ fn append_canonical_value(value: &Value, text: &mut String) {
 ///
 /// # Errors
 /// [`serde_json::Error`] for text that is not JSON, or for an object with a repeated key.
-pub fn parse_unique_keys(text: &str) -> serde_json::Result<Value> {
+pub fn parse_json_with_unique_keys(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<UniqueKeyValue>(text).map(|UniqueKeyValue(value)| value)
 }
 

@@ -26,7 +26,7 @@ pub struct ClassesFile {
 #[derive(Deserialize)]
 struct ClassesJson {
     model: ClassesModelJson,
-    weights: Vec<WeightsJson>,
+    weights: Vec<ClassPosteriorJson>,
     guarantee: GuaranteeJson,
 }
 
@@ -41,7 +41,7 @@ struct ClassesModelJson {
 
 /// The posterior of the weights of one class.
 #[derive(Deserialize)]
-struct WeightsJson {
+struct ClassPosteriorJson {
     mean: Vec<f64>,
     covariance: Vec<Vec<f64>>,
 }
@@ -91,7 +91,7 @@ impl ClassesFile {
         let points = points_from_matrix(points, &data)?.inputs;
         let kernel = self.kernel.build_kernel(&self.inducing);
         let inducing = InducingInputs::new(kernel.as_ref(), &self.inducing).map_err(TaskError::from)?;
-        let located = inducing.conditional_features(&points);
+        let located = inducing.features_with_conditional_variances(&points);
         Ok(self.posteriors.iter().map(|posterior| posterior.predict(&located)).collect())
     }
 }

@@ -40,7 +40,7 @@ impl<'k> NewTargetCombinationsFile<'k> {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NoCombinations`].
     pub fn write(self, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<(), ReleaseError> {
-        self.0.write_signed_text(&format!("{:#}\n", charged.combinations_json()?))
+        self.0.write_signed_text(&format!("{:#}\n", charged.release_file_json()?))
     }
 }
 

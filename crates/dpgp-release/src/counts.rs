@@ -127,7 +127,7 @@ impl SumsModel for HistogramSumsModel {
     }
 
     fn release_guarantee(&self, privacy: &PrivacySetting, _: &BinCounts) -> Result<ReleaseGuarantee, TaskError> {
-        let CertifiedCountsNoise { certificate, record, .. } = self.model.guarantee(privacy);
+        let CertifiedCountsNoise { certificate, record, .. } = self.model.certified_noise(privacy);
         Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
@@ -140,7 +140,7 @@ impl SumsModel for HistogramSumsModel {
         counts: &BinCounts,
         noise: &mut impl Rng,
     ) -> Result<Value, TaskError> {
-        let guarantee = self.model.guarantee(privacy);
+        let guarantee = self.model.certified_noise(privacy);
         let draw_release = guarantee.release_counts(&counts.bins, noise)?;
         let data = &setting.data;
         let mut histogram = json!({

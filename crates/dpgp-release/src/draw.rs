@@ -31,7 +31,7 @@ use super::publish::ReleasedNumbers;
 use super::subject::ReleaseSpec;
 use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE, Neighbours, PrivacyBudget, composed_mu};
 use dpgp_data::RowsFingerprint;
-use dpgp_noise::RoundedNoise;
+use dpgp_noise::RoundedNoiseParameters;
 use dpgp_task::TaskError;
 
 /// Words per call of the system. One call for each word would take longer than the draw.
@@ -91,7 +91,7 @@ pub struct ReleaseGuarantee {
     /// The certificate of the guarantee.
     pub certificate: Certificate,
     /// The size of the noise and the sensitivity that it hides.
-    pub noise: RoundedNoise,
+    pub noise: RoundedNoiseParameters,
 }
 
 /// A function that draws the noise of a release and returns the released value.
@@ -170,7 +170,7 @@ impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
         guaranteed: ReleaseGuarantee,
         draw: impl FnOnce(&mut SystemRandomness) -> Result<T, TaskError> + 'a,
     ) -> Result<Self, ReleaseError> {
-        let RoundedNoise { sensitivity, sd } = guaranteed.noise;
+        let RoundedNoiseParameters { sensitivity, sd } = guaranteed.noise;
         if sensitivity.is_finite() && sd.is_finite() {
             return Ok(Self { guaranteed, compared: false, draw: Box::new(draw) });
         }
@@ -265,7 +265,7 @@ impl JointGuarantee {
 impl<T> ReleaseToCharge<'_, '_, T> {
     /// The sensitivity divided by the standard deviation of the noise.
     pub fn gdp_mu(&self) -> f64 {
-        self.offer.guaranteed.noise.mu()
+        self.offer.guaranteed.noise.gdp_mu()
     }
 
     /// The entry of a ledger, without an id.
@@ -333,7 +333,7 @@ impl<T> DrawnRelease<T> {
 
     /// The sensitivity divided by the standard deviation of the noise. Squares of `mu` add up over releases.
     pub fn gdp_mu(&self) -> f64 {
-        self.guaranteed.noise.mu()
+        self.guaranteed.noise.gdp_mu()
     }
 
     /// The most that an attacker gains, in words; none where the guarantee has exceptions.
@@ -376,8 +376,8 @@ impl<T> DrawnRelease<T> {
 
     /// The noise as files state it: its size, the sensitivity and the source of its randomness.
     pub(super) fn noise_json(&self) -> Value {
-        let RoundedNoise { sensitivity, sd } = self.guaranteed.noise;
-        json!({ "made": RoundedNoise::NOISE_STATEMENT, "sensitivity": sensitivity, "sd": sd })
+        let RoundedNoiseParameters { sensitivity, sd } = self.guaranteed.noise;
+        json!({ "made": RoundedNoiseParameters::NOISE_STATEMENT, "sensitivity": sensitivity, "sd": sd })
     }
 
     /// The account of all releases of the ledger, this one included. None without a ledger.

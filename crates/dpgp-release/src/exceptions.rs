@@ -46,7 +46,7 @@ pub(super) fn refuse_exceptions_or_large_delta(
 /// # Errors
 /// [`ReleaseError::Caveats`]; none if exceptions are `allowed`.
 pub fn refuse_private_filter(setting: &CellSetting, allowed: bool) -> Result<(), ReleaseError> {
-    let inputs_are_public = setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
+    let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs;
     if allowed || !inputs_are_public || !setting.data.selects_by_target() {
         return Ok(());
     }
@@ -162,7 +162,7 @@ fn check_value_magnitudes(key: &str, value: &Value) -> Result<(), ReleaseError> 
 /// result is nothing: added or removed records, filters, missing cells and persons change the number.
 pub(super) fn public_row_count(setting: &CellSetting, rows: u64) -> Option<u64> {
     let mechanism = setting.privacy.mechanism.mechanism();
-    match mechanism.row_choice_basis() {
+    match mechanism.person_row_choice_basis() {
         RowChoiceBasis::Inputs => (!setting.data.selects_by_target()).then_some(rows),
         RowChoiceBasis::Record if mechanism.hides_number_of_rows() => None,
         RowChoiceBasis::Record => {

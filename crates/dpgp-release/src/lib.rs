@@ -97,7 +97,7 @@ mod verify;
 pub use areas::NamedAreas;
 pub use bounds::ReleasedBounds;
 pub use certificate_file::WholeWidthGuarantee;
-pub use certificate_json::parse_unique_keys;
+pub use certificate_json::parse_json_with_unique_keys;
 pub use classes_file::ClassesFile;
 pub use combinations_file::{NewTargetCombinationsFile, TargetCombinationsFile};
 pub use counts::HistogramSumsModel;

@@ -118,7 +118,7 @@ impl SumsModel for MomentsSumsModel {
     }
 
     fn release_guarantee(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<ReleaseGuarantee, TaskError> {
-        let CertifiedMomentsNoise { certificate, record, .. } = self.model.guarantee(sums, privacy)?;
+        let CertifiedMomentsNoise { certificate, record, .. } = self.model.certified_noise(sums, privacy)?;
         Ok(ReleaseGuarantee { certificate, noise: record })
     }
 

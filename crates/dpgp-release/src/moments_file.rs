@@ -131,7 +131,9 @@ impl MomentsFile {
         if kernel.check_input_count(inputs.len()).is_err() {
             return Err(ReleaseError::NotReleasable("the kernel has the wrong number of inputs"));
         }
-        if !BoxKernel::new(&kernel, mechanism.box_sides()).is_some_and(|kernel| kernel.supports_fourier_moments()) {
+        if !BoxKernel::new(&kernel, mechanism.box_side_lengths())
+            .is_some_and(|kernel| kernel.supports_fourier_moments())
+        {
             return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));

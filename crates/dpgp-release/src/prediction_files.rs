@@ -75,7 +75,7 @@ impl<'k> PredictionFiles<'k> {
         self,
         charged: &DrawnRelease<PrivatePredictions<'_>>,
     ) -> Result<(Value, UnnamedFiles), ReleaseError> {
-        let bytes = charged.bytes(self.form)?;
+        let bytes = charged.predictions_bytes(self.form)?;
         let certificate = charged.certificate_json(&bytes);
         let mut filled = self.certificate.write_unnamed_signed_text(&format!("{certificate:#}\n"))?;
         filled.write_file(self.predictions, self.path, &bytes)?;

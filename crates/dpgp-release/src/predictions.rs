@@ -71,7 +71,7 @@ impl<'a> PredictionRequest<'a> {
         place: Option<&LedgerOptions>,
     ) -> Result<Self, ReleaseError> {
         let (setting, points) = (cell.setting(), points.into());
-        let weighs = setting.privacy.mechanism.as_linear().is_some_and(LinearMechanism::is_for_one_scale);
+        let weighs = setting.privacy.mechanism.as_linear().is_some_and(LinearMechanism::designs_for_one_noise_scale);
         if points.has_weights() && !weighs {
             return Err(ReleaseError::NotReleasable("point weights need mechanism.cloaking with objective = \"risk\""));
         }
@@ -116,7 +116,7 @@ impl<'a> PredictionRequest<'a> {
     ) -> Result<Self, ReleaseError> {
         let setting = cell.setting();
         check_magnitudes(setting, &setting.privacy)?;
-        let inputs_are_public = setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
+        let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs;
         if points.is_none() && !inputs_are_public {
             return Err(ReleaseError::NotReleasable("the inputs are private, so name public prediction points"));
         }
@@ -197,7 +197,7 @@ impl<'a> PredictionRequest<'a> {
     pub fn noise_sd_of_counts(&self, epsilon: Epsilon) -> Option<f64> {
         let setting = self.setting();
         let histogram = DensityTask::histogram(setting)?;
-        Some(histogram.guarantee(&PrivacySetting { epsilon, ..(*setting.privacy).clone() }).sd)
+        Some(histogram.certified_noise(&PrivacySetting { epsilon, ..(*setting.privacy).clone() }).sd)
     }
 
     fn wrap_task_error(&self, cause: TaskError) -> ReleaseError {
@@ -281,7 +281,7 @@ impl<'a> PredictionRequest<'a> {
     /// be zero.
     fn ensure_rows_and_memory(self) -> Result<Self, ReleaseError> {
         let (rows, points) = (self.sample.row_count(), self.points.inputs.nrows());
-        let inputs_are_public = self.setting().privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
+        let inputs_are_public = self.setting().privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs;
         if self.public_row_count() == Some(0) || (rows == 0 && inputs_are_public) {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::certificate_file::{
     ALWAYS_OPEN, ColumnsMeaning, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS, change_limit_text,
-    describe_columns, public_limit_ending, several_names_limit, sums_guarantee_limits,
+    describe_columns, public_inputs_limit_ending, several_names_per_person_limit, sums_guarantee_limits,
 };
 use super::certificate_json::{FIELD, content_digest};
 use super::draw::{risk_in_words, risk_json};
@@ -14,7 +14,7 @@ use super::verify::CheckedFact;
 use dpgp_accounting::{
     Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyBudget, PrivacyUnit, gaussian_epsilon_at_mu,
 };
-use dpgp_noise::RoundedNoise;
+use dpgp_noise::RoundedNoiseParameters;
 
 /// The relative tolerance for numbers that are computed again.
 const PRECISION: f64 = 1e-6;
@@ -114,7 +114,7 @@ impl<'a> StatementChecker<'a> {
         self.compare_guarantee_field("delta_exact", &json!(certificate.delta_exact));
         self.compare_guarantee_field("risk", &risk_json(certificate, self.mu));
         let made = self.spoken.pointer("/noise/made");
-        self.compare_field("noise.made", made, &Value::from(RoundedNoise::NOISE_STATEMENT));
+        self.compare_field("noise.made", made, &Value::from(RoundedNoiseParameters::NOISE_STATEMENT));
     }
 
     fn check_sums_fields(&mut self) {
@@ -236,7 +236,7 @@ impl<'a> StatementChecker<'a> {
         let (certificate, mut lines) = (self.certificate, Vec::new());
         lines.extend(ALWAYS_OPEN.map(|text| NotCoveredLinePattern::OneOf(vec![text.to_owned()])));
         let person = match &certificate.unit {
-            PrivacyUnit::Person { column, .. } => Some(several_names_limit(column)),
+            PrivacyUnit::Person { column, .. } => Some(several_names_per_person_limit(column)),
             _ => None,
         };
         let is_person = person.is_some();
@@ -247,7 +247,7 @@ impl<'a> StatementChecker<'a> {
                     PrivacyUnit::Person { column, .. } => Some(column.as_str()),
                     PrivacyUnit::Record | PrivacyUnit::Row { .. } => None,
                 };
-                let ends = [false, true].map(|dropped| public_limit_ending(person, dropped));
+                let ends = [false, true].map(|dropped| public_inputs_limit_ending(person, dropped));
                 lines.push(NotCoveredLinePattern::Between(INPUTS_PUBLIC, ends));
                 let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
                 lines.extend(width.map(|width| NotCoveredLinePattern::OneOf(vec![change_limit_text(change, width)])));

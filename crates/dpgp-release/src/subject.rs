@@ -83,7 +83,7 @@ impl ReleaseSpec<'_> {
     /// The columns that the release treats as public: none if whole records are private.
     pub(super) fn public_columns(&self) -> Vec<String> {
         let data = &self.setting.data;
-        match self.privacy.mechanism.row_choice_basis() {
+        match self.privacy.mechanism.person_row_choice_basis() {
             RowChoiceBasis::Inputs => {
                 let filtered = data.filter.iter().map(|filter| &filter.column);
                 // Which rows are those of one person is public where inputs are.

@@ -8,7 +8,7 @@ use super::sums_model::{
     DataHolderDescription, NoisyNumber, PrivateFacts, PublicFacts, SumsModel, flatten_exact_sums, list_elements,
     matrix_rows, sums_json,
 };
-use dpgp_gp::variational::{ConditionalFeatures, WeightPosterior};
+use dpgp_gp::variational::{FeaturesWithConditionalVariances, WeightPosterior};
 use dpgp_mechanisms::{PrivacySetting, SumsSetting};
 use dpgp_stream::{ClassSummand, ClassSums, KernelSummand, KernelSums};
 use dpgp_task::{CellSetting, DirichletModel, SumsGuarantee, SurfaceModel, TaskError};
@@ -26,7 +26,7 @@ impl SparseGpSumsModel {
     }
 
     /// The surface on the grid of the spec, in units of the target; empty without a grid.
-    fn surface_json(&self, located: &ConditionalFeatures, posterior: &WeightPosterior) -> Vec<Value> {
+    fn surface_json(&self, located: &FeaturesWithConditionalVariances, posterior: &WeightPosterior) -> Vec<Value> {
         let (map, prediction) = (self.model.figure_points(), posterior.predict(located));
         let mut points = Vec::with_capacity(map.nrows());
         for (i, point) in map.row_iter().enumerate() {
@@ -117,7 +117,7 @@ impl SumsModel for SparseGpSumsModel {
             },
             "sums": sums_json(&draw_release, self.summand().units()),
             "weights": { "mean": posterior.mean.as_slice(), "covariance": matrix_rows(&posterior.covariance) },
-            "surface": self.surface_json(&inducing.conditional_features(&model.figure_points()), &posterior),
+            "surface": self.surface_json(&inducing.features_with_conditional_variances(&model.figure_points()), &posterior),
         }))
     }
 }
@@ -261,8 +261,10 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, 
                 covariance: 16.0 * DMatrix::identity(3, 3),
                 jitter: 0.0,
             };
-            let surface =
-                release.surface_json(&inducing.conditional_features(&release.model.figure_points()), &posterior);
+            let surface = release.surface_json(
+                &inducing.features_with_conditional_variances(&release.model.figure_points()),
+                &posterior,
+            );
             for (point, expected) in surface.iter().zip([[0.0, 15.0, 4.0], [1000.0, 7.0, 2.0]]) {
                 let found = [&point["at"][0], &point["mean"], &point["sd"]].map(|x| x.as_f64().unwrap());
                 let apart = found.iter().zip(expected).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);

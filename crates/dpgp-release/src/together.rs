@@ -199,7 +199,7 @@ const ADDED_OR_REMOVED: &str = "a record that is added or removed";
 fn describe_protected_change(setting: &CellSetting) -> &'static str {
     let mechanism = &setting.privacy.mechanism;
     let histogram = mechanism.downcast::<HistogramSetting>().map(|histogram| histogram.relation);
-    match (mechanism.row_choice_basis(), histogram) {
+    match (mechanism.person_row_choice_basis(), histogram) {
         (RowChoiceBasis::Inputs, _) => "one target that changes",
         (RowChoiceBasis::Record, Some(NeighbourRelation::AddRemove)) => ADDED_OR_REMOVED,
         (RowChoiceBasis::Record, _) => "a record that is replaced",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::certificate_json::parse_unique_keys;
+use super::certificate_json::parse_json_with_unique_keys;
 use super::combinations_file::TargetCombinationsFile;
 use super::new_file::signature_path;
 use super::stated::{StatementChecker, StatementChecks};
@@ -13,7 +13,7 @@ use super::statement::{describe_joint_guarantee, describe_total_privacy_loss};
 use super::{AllowedSigners, ReleaseError};
 use dpgp_accounting::{Certificate, gaussian_delta};
 use dpgp_data::{Digest, Progress, compute_checksum_with_progress, read_limited_text};
-use dpgp_noise::RoundedNoise;
+use dpgp_noise::RoundedNoiseParameters;
 
 /// The relative tolerance for numbers of a certificate, which were computed from calibrations in doubles.
 const PRECISION: f64 = 1e-9;
@@ -23,7 +23,7 @@ const PRECISION: f64 = 1e-9;
 struct ParsedCertificate {
     certificate: Certificate,
     mu: f64,
-    noise: RoundedNoise,
+    noise: RoundedNoiseParameters,
     #[serde(default)]
     predictions_sha256: Option<String>,
     #[serde(default)]
@@ -117,12 +117,12 @@ pub fn verify_release(
     }
     checks.extend(check_certificate_numbers(&published));
     let StatementChecks { checks: stated, skipped } =
-        StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu());
+        StatementChecker::check_statements(&whole, &published.certificate, published.noise.gdp_mu());
     checks.extend(stated);
     let ParsedCertificate { certificate, program, noise, .. } = published;
     let unchecked = Some(signature_path(path)).filter(|file| signers.is_none() && file.exists());
     let together = whole.get("together").and_then(describe_joint_guarantee);
-    let all_releases = describe_total_privacy_loss(&whole, noise.mu());
+    let all_releases = describe_total_privacy_loss(&whole, noise.gdp_mu());
     Ok(ReleaseVerification {
         guarantee: certificate.to_string(),
         together,
@@ -163,8 +163,8 @@ pub(super) fn verify_certificate_text(
         checks.push(digest_fact("the predictions", holds));
     }
     checks.extend(check_certificate_numbers(&published));
-    checks.extend(StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu()).checks);
-    Ok(CheckedCertificateText { certificate: published.certificate, mu: published.noise.mu(), checks })
+    checks.extend(StatementChecker::check_statements(&whole, &published.certificate, published.noise.gdp_mu()).checks);
+    Ok(CheckedCertificateText { certificate: published.certificate, mu: published.noise.gdp_mu(), checks })
 }
 
 /// A file that was published, and the certificate in it.
@@ -174,7 +174,7 @@ struct PublishedFile {
 }
 
 fn parse_published_file(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
-    let whole = parse_unique_keys(text).map_err(|error| {
+    let whole = parse_json_with_unique_keys(text).map_err(|error| {
         let order = "name the certificate first: dpgp verify FILE.certificate.json FILE";
         no_certificate_error(path, &format!("not a JSON certificate ({error}); {order}"))
     })?;
@@ -200,8 +200,8 @@ fn no_certificate_error(path: &Path, cause: &str) -> ReleaseError {
 /// Recomputes mu and the exact delta from the certificate and checks what it claims. Needs no other file.
 fn check_certificate_numbers(published: &ParsedCertificate) -> Vec<CheckedFact> {
     let ParsedCertificate { certificate, mu, noise, .. } = published;
-    let RoundedNoise { sensitivity, sd } = *noise;
-    let sound = noise.is_valid_for_release() && is_close(*mu, noise.mu());
+    let RoundedNoiseParameters { sensitivity, sd } = *noise;
+    let sound = noise.is_valid_for_release() && is_close(*mu, noise.gdp_mu());
     let is = if sound { "is" } else { "is not" };
     let fact = format!("mu = {mu:?} {is} the sensitivity {sensitivity:?} divided by the noise {sd:?}");
     let mut checks = vec![CheckedFact::new(fact, sound)];
@@ -209,7 +209,7 @@ fn check_certificate_numbers(published: &ParsedCertificate) -> Vec<CheckedFact> 
         checks.push(CheckedFact::new("no guarantee is claimed".to_owned(), false));
         return checks;
     };
-    let exact = gaussian_delta(1.0 / noise.mu(), claimed.epsilon);
+    let exact = gaussian_delta(1.0 / noise.gdp_mu(), claimed.epsilon);
     let shown = certificate.delta_exact;
     let stated = shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION));
     let beside = match (stated, shown) {

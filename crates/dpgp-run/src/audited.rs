@@ -150,7 +150,7 @@ pub fn load_fingerprinted_sample<E: From<RunError>>(
     key: &HmacKey,
     allowed: impl FnOnce(&RowsFingerprint) -> Result<(), E>,
 ) -> Result<FingerprintedSample, E> {
-    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.person_row_choice_basis());
     let loader = DataLoader { experiment, project, progress };
     match loader.read_unfiltered_rows(data, ParquetColumns::All)? {
         SourceRows::Tables(tables) => load_sample_from_tables(tables, data, chosen_by, key, allowed),
@@ -176,7 +176,7 @@ pub fn load_sample_from_text<E: From<RunError>>(
     key: &HmacKey,
     allowed: impl FnOnce(&RowsFingerprint) -> Result<(), E>,
 ) -> Result<FingerprintedSample, E> {
-    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.person_row_choice_basis());
     let table = Table::parse_text(Path::new("rows"), text, &data.source.text_layout().to_csv_format());
     let table = table.map_err(|error| RunError::from(Box::new(error)))?;
     load_sample_from_tables(vec![table], data, chosen_by, key, allowed)

@@ -44,7 +44,7 @@ impl SampleId {
         // Where no rows are left out, all cells with the same data section share a sample.
         let data = &setting.data;
         let chosen_by = match data.rows_per_person_limit().is_some() || data.drops_missing() {
-            true => setting.privacy.mechanism.row_choice_basis(),
+            true => setting.privacy.mechanism.person_row_choice_basis(),
             false => RowChoiceBasis::Inputs,
         };
         Self { data: cell.data_id(), chosen_by }
@@ -61,7 +61,7 @@ pub fn load_sample(
     project: &Project,
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
-    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.person_row_choice_basis());
     let loader = DataLoader { experiment, project, progress };
     match loader.read_unfiltered_rows(data, ParquetColumns::Used)? {
         SourceRows::Tables(tables) => release_sample_from_tables(tables, data, chosen_by),
@@ -100,7 +100,7 @@ impl DataLoader<'_> {
         for &cell in units.iter().flat_map(|unit| &unit.missing).filter(reads_rows) {
             if let Entry::Vacant(vacant) = samples.entry(SampleId::from_cell(&cells[cell])) {
                 let setting = cells[cell].setting();
-                vacant.insert(self.read_sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?);
+                vacant.insert(self.read_sample(&setting.data, setting.privacy.mechanism.person_row_choice_basis())?);
             }
         }
         // All data are read before the first fault of a spec is reported, so that missing data come first.

@@ -266,7 +266,7 @@ pub(super) fn count_clipped_in_own_files(
             continue;
         }
         seen.push(key);
-        let sample = loader.read_sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?;
+        let sample = loader.read_sample(&setting.data, setting.privacy.mechanism.person_row_choice_basis())?;
         counts.extend(count_clipped_targets(setting, &sample));
     }
     Ok(counts)

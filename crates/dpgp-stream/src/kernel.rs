@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 
 use super::KernelSums;
 use dpgp_gp::variational::IntegerSumUnits;
-use dpgp_linalg::{LANES, PanelColumn, add_outer_panels, exponential};
+use dpgp_linalg::{LANES, PanelColumn, add_outer_panels, exponential_of_nonpositive};
 
 /// Rows whose covariances are held at a time: with m = 256 their three forms fill most of a second-level cache of 2 MB.
 const ROWS: usize = 256;
@@ -223,7 +223,7 @@ fn fill_correlations(kernel: &QuantizedKernel, inputs: &[&[f64]], panels: &mut [
                 subtract_squared_distances(column[i] * scale, &points[p].0, &mut c);
             }
             for c in &mut c {
-                *c = (one * exponential(*c)).floor();
+                *c = (one * exponential_of_nonpositive(*c)).floor();
             }
             *norm += squared_norm(&c);
             out.0 = c;
@@ -325,7 +325,7 @@ mod tests {
     /// A correlation in one dimension, in whole numbers.
     fn whole(kernel: &QuantizedKernel, x: f64, z: f64) -> i128 {
         let distance = x * kernel.scales[0] - z * kernel.scales[0];
-        ((1u64 << 36) as f64 * exponential(-distance * distance)).floor() as i128
+        ((1u64 << 36) as f64 * exponential_of_nonpositive(-distance * distance)).floor() as i128
     }
 
     /// The digits put together are the products of the whole numbers, without any rounding.

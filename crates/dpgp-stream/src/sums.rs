@@ -38,7 +38,7 @@ impl KernelSums {
 
     /// Converts the exact sums to the sufficient statistics of the model, without noise.
     pub fn statistics(&self, units: IntegerSumUnits) -> SufficientStatistics {
-        self.as_integer_sums(units).statistics(usize::try_from(self.rows).unwrap_or(usize::MAX))
+        self.as_integer_sums(units).to_sufficient_statistics(usize::try_from(self.rows).unwrap_or(usize::MAX))
     }
 
     /// A and B, in these units.

@@ -88,7 +88,7 @@ pub(super) fn check_model_averaging(averages: bool, setting: &CellSections) -> C
     let Some(model) = setting.model.as_deref().filter(|model| model.averaged) else { return Ok(()) };
     let why = if !averages {
         "works only with task.regression, task.leaderboard and `dpgp predict`"
-    } else if !setting.privacy.mechanism.as_linear().is_some_and(|linear| linear.is_for_one_scale()) {
+    } else if !setting.privacy.mechanism.as_linear().is_some_and(|linear| linear.designs_for_one_noise_scale()) {
         "needs mechanism.cloaking with objective = \"risk\""
     } else if model.sparse.is_some() {
         "needs exact inference; remove model.sparse"

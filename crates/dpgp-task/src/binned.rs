@@ -223,7 +223,7 @@ impl DenoisedBins {
         binned: &BinStatistics,
         scale: f64,
     ) -> Result<Option<Self>, TaskError> {
-        if !job.setting.privacy.mechanism.denoises_experiments() {
+        if !job.setting.privacy.mechanism.denoises_in_experiments() {
             return Ok(None);
         }
         let model = job.model()?;

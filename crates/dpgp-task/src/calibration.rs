@@ -17,11 +17,12 @@ use crate::{
 use dpgp_gp::PredictiveMixture;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
-    ConditionalFeatures, InducingInputs, NoisySufficientStatistics, SufficientStatistics, WeightPosterior,
+    FeaturesWithConditionalVariances, InducingInputs, NoisySufficientStatistics, SufficientStatistics, WeightPosterior,
     noise_aware_posterior, projected_moment_posterior,
 };
 use dpgp_mechanisms::{
-    CellSections, MomentsModel, MomentsSetting, PrivacySetting, SimulatedMoments, SummedValueKind, check_moments,
+    CellSections, MomentsModel, MomentsSetting, PrivacySetting, SimulatedMoments, SummedValueKind,
+    check_spec_for_moments,
 };
 use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{check_grid, check_leaves_test_rows, check_range, fail};
@@ -61,7 +62,7 @@ impl MeasurableTask for CalibrationTask {
             noise_variance: noise_variance(job.model()?)?,
             statistics: SufficientStatistics::new(&inducing, &training.inputs, &training.targets, sums.bound),
             rule: InferenceRule::new(rule, &inducing)?,
-            located: inducing.conditional_features(&test.inputs),
+            located: inducing.features_with_conditional_variances(&test.inputs),
             test,
             inducing: &inducing,
             points,
@@ -99,7 +100,7 @@ struct CalibrationSharedState<'a> {
     statistics: SufficientStatistics,
     rule: InferenceRule,
     test: TestRows,
-    located: ConditionalFeatures,
+    located: FeaturesWithConditionalVariances,
 }
 
 impl CalibrationSharedState<'_> {
@@ -163,7 +164,7 @@ impl<'a> MomentsCalibrationSharedState<'a> {
         test: TestRows,
     ) -> Result<Self, TaskError> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
-        Ok(Self { task, job, sums: model.sum_columns(training.columns())?, model, test })
+        Ok(Self { task, job, sums: model.sum_rows_on_lattice(training.columns())?, model, test })
     }
 
     pub fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
@@ -278,7 +279,7 @@ impl TaskRequirements for CalibrationTask {
             return self.check_sums(setting);
         };
         let without = self.inducing.is_empty() && self.posterior.is_none();
-        check_moments(path, moments, without, setting)
+        check_spec_for_moments(path, moments, without, setting)
     }
 
     fn metric_names(&self, _: u32) -> Vec<String> {

@@ -18,7 +18,7 @@ use dpgp_accounting::{CertifiedMechanism, GuaranteeCaveat, ReleaseKind};
 use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
 use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance, newton_path};
 use dpgp_linalg::{cholesky_of_gram_matrix, largest_or_nan};
-use dpgp_mechanisms::{CellSections, LinearRelease, PrivacySetting, PrivateNewtonStep, cloaking_setting};
+use dpgp_mechanisms::{CellSections, LinearRelease, PrivacySetting, PrivateNewtonStep, require_cloaking_setting};
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{check_leaves_test_rows, check_points, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem, ThresholdSetting};
@@ -364,7 +364,7 @@ impl<'a> PrivateStepSequence<'a> {
     /// The weights after a recorded step, with fresh noise.
     pub fn draw_noisy_weights(&mut self, step: &PrivateNewtonStep) -> DVector<f64> {
         let rank = step.cloak().noise_factor().ncols();
-        step.weights(self.each.noise_scale(), &normal_vector(rank, &mut self.stream))
+        step.noisy_weights(self.each.noise_scale(), &normal_vector(rank, &mut self.stream))
     }
 
     /// Guarantee of all steps together.
@@ -384,7 +384,7 @@ impl<'a> PrivateStepSequence<'a> {
 /// Checks the model of a classifier and what it releases, for the task at a path.
 pub(super) fn check_classifier(path: &str, setting: &CellSections) -> CheckResult {
     setting.model(path)?.check_classifier()?;
-    if cloaking_setting(&setting.privacy)?.release != DroppedDirectionRule::Projection {
+    if require_cloaking_setting(&setting.privacy)?.release != DroppedDirectionRule::Projection {
         let why = "must be \"projection\" for classification".to_owned();
         return fail("privacy.mechanism.cloaking.release", SpecProblem::Shape(why));
     }

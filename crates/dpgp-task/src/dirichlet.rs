@@ -18,14 +18,14 @@ use crate::{
 use dpgp_accounting::{GuaranteeCaveat, PrivacyUnit};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
-    ConditionalFeatures, DirichletLabels, GaussianPrediction, InducingInputs, IntegerSumUnits,
+    DirichletLabels, FeaturesWithConditionalVariances, GaussianPrediction, InducingInputs, IntegerSumUnits,
     NoisySufficientStatistics, SufficientStatistics, WeightPosterior, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
     CellSections, HeteroscedasticSensitivityRule, MechanismSetting, PrivacySetting, SummedValueKind, SumsNoise,
     SumsSetting, class_sums_sensitivity,
 };
-use dpgp_noise::RoundedNoise;
+use dpgp_noise::RoundedNoiseParameters;
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{check_leaves_test_rows, fail};
 use dpgp_spec::setting::{CheckResult, DataSetting, NoiseAwareInverseSetting, RangeSetting, SpecProblem};
@@ -169,7 +169,7 @@ impl DirichletModel {
         let caveats = [(GuaranteeCaveat::InvalidSensitivity, printed)];
         let certificate =
             sums.certificate(cell, sensitivity).with_privacy_unit(self.unit.clone()).with_caveats(&caveats);
-        let record = RoundedNoise { sensitivity: sensitivity.least, sd: noise.sd_a };
+        let record = RoundedNoiseParameters { sensitivity: sensitivity.least, sd: noise.sd_a };
         SumsGuarantee { noise, certificate, record }
     }
 
@@ -328,7 +328,7 @@ impl MeasurableTask for DirichletTask {
         let block = DirichletSharedState {
             job,
             statistics: compute_sums_before_noise(self, &model, &inducing, &training, labels),
-            located: inducing.conditional_features(&test),
+            located: inducing.features_with_conditional_variances(&test),
             inducing: &inducing,
             model: &model,
             truth,
@@ -368,7 +368,7 @@ struct DirichletSharedState<'a> {
     model: &'a DirichletModel,
     inducing: &'a InducingInputs<'a>,
     statistics: Vec<SufficientStatistics>,
-    located: ConditionalFeatures,
+    located: FeaturesWithConditionalVariances,
     truth: &'a [usize],
 }
 

@@ -18,14 +18,14 @@ use crate::{
 };
 use dpgp_accounting::{Certificate, ReleaseKind, gaussian_rho_budget, zcdp_rho_classic};
 use dpgp_gp::kernel::{BoxKernel, ExponentiatedQuadratic, ExponentiatedQuadraticSetting, KernelSetting};
-use dpgp_gp::sites::{HyperparameterGrid, KernelWithPrior, ValueWithPrior};
+use dpgp_gp::sites::{HyperparameterGrid, KernelWithLogPrior, ValueWithLogPrior};
 use dpgp_gp::variational::{
-    ConditionalFeatures, GaussianPrediction, InducingInputs, NoisySufficientStatistics, SufficientStatistics,
-    noise_aware_posterior,
+    FeaturesWithConditionalVariances, GaussianPrediction, InducingInputs, NoisySufficientStatistics,
+    SufficientStatistics, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
     CellSections, MeanInterval, MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, SimulatedMoments,
-    SummedValueKind, SumsNoise, check_moments, check_waves_only, coinpress_mean, split_coinpress_budget,
+    SummedValueKind, SumsNoise, check_spec_for_moments, check_waves_only, coinpress_mean, split_coinpress_budget,
 };
 use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::{check_leaves_test_rows, check_range, fail};
@@ -52,7 +52,7 @@ impl MeasurableTask for HyperparametersTask {
             let inducing = InducingInputs::new(kernel, &points)?;
             let sums = BoundedTargetSums::new(job.sums()?, &self.inducing, variance, lengthscale.get())?;
             let statistics = SufficientStatistics::new(&inducing, &training, targets, sums.bound);
-            let validation = inducing.conditional_features(&validation);
+            let validation = inducing.features_with_conditional_variances(&validation);
             prepared.push(LengthscaleSums { inducing, sums, statistics, validation });
         }
         let truth = TrueHyperparameters { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
@@ -67,7 +67,7 @@ pub(super) struct LengthscaleSums<'a> {
     pub inducing: InducingInputs<'a>,
     pub sums: BoundedTargetSums<'a>,
     pub statistics: SufficientStatistics,
-    pub validation: ConditionalFeatures,
+    pub validation: FeaturesWithConditionalVariances,
 }
 
 /// State shared by all cells of a block.
@@ -339,7 +339,7 @@ impl<'a> ModelEvidenceSharedState<'a> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         let (_, lengthscale) = job.eq_kernel_parameters()?;
         let truth = TrueHyperparameters { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
-        Ok(Self { task, job, sums: model.sum_columns(job.sample.columns())?, model, truth })
+        Ok(Self { task, job, sums: model.sum_rows_on_lattice(job.sample.columns())?, model, truth })
     }
 
     pub fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
@@ -372,13 +372,14 @@ impl<'a> ModelEvidenceSharedState<'a> {
         let mut kernels = Vec::with_capacity(self.task.lengthscales.len());
         for &lengthscale in &self.task.lengthscales {
             let kernel = KernelSetting::Eq(ExponentiatedQuadraticSetting { lengthscale, ..eq.clone() });
-            let kernel = BoxKernel::new(&kernel, moments.box_sides());
+            let kernel = BoxKernel::new(&kernel, moments.box_side_lengths());
             let kernel = kernel.ok_or(TaskError::Missing { needed: "a stationary kernel" })?;
-            kernels.push(KernelWithPrior { correlations: Arc::from(kernel.correlation_kernel(1.0)), log_prior: 0.0 });
+            kernels
+                .push(KernelWithLogPrior { correlations: Arc::from(kernel.correlation_kernel(1.0)), log_prior: 0.0 });
         }
         let noises = self.task.noise_sds.iter();
-        let noises = noises.map(|sd| ValueWithPrior { value: sd.get() * sd.get(), log_prior: 0.0 });
-        let variances = vec![ValueWithPrior { value: variance, log_prior: 0.0 }];
+        let noises = noises.map(|sd| ValueWithLogPrior { value: sd.get() * sd.get(), log_prior: 0.0 });
+        let variances = vec![ValueWithLogPrior { value: variance, log_prior: 0.0 }];
         // The kernel is all there is to the process: it has no mean of its own.
         Ok(HyperparameterGrid { kernels, variances, noises: noises.collect(), steps: 1, bias: 0.0, first: variance })
     }
@@ -500,7 +501,7 @@ impl TaskRequirements for HyperparametersTask {
                 crate::noisy_sums::require_eq_model(path, setting)?;
                 let without = self.inducing.is_empty() && self.posterior.is_none();
                 check_waves_only(path, moments)?;
-                check_moments(path, moments, without, setting)
+                check_spec_for_moments(path, moments, without, setting)
             }
             (Some(_), _) | (None, HyperparametersMethod::Evidence {}) => {
                 let why = "the method `evidence` and mechanism.moments must be used together";

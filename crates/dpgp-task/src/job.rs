@@ -13,7 +13,8 @@ use dpgp_accounting::AccountingError;
 use dpgp_gp::kernel::BoxKernel;
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
-    CellSections, DesignProblem, MechanismSetting, MomentsDesign, NoiseEllipsoid, PrivacySetting, SumsSetting,
+    CellSections, FourierDesignProblem, FourierMomentsDesign, MechanismSetting, NoiseEllipsoid, PrivacySetting,
+    SumsSetting,
 };
 use dpgp_noise::PrivacyError;
 use dpgp_spec::setting::{CheckResult, ModelSetting, SplitSetting};
@@ -173,7 +174,7 @@ pub struct RunCache {
     /// Centres of k-means.
     pub(super) centres: Memo<CentresKey, DMatrix<f64>>,
     /// Designs of releases of moments.
-    pub(super) designs: Memo<DesignProblem, Result<Arc<MomentsDesign>, PrivacyError>>,
+    pub(super) designs: Memo<FourierDesignProblem, Result<Arc<FourierMomentsDesign>, PrivacyError>>,
     /// The matrices of the kernels of a grid among the sites of the box.
     pub(super) kernels: Memo<BoxKernel, Arc<Vec<DMatrix<f64>>>>,
     /// Shapes of noise on sums.

@@ -36,7 +36,7 @@ impl ModelMemory {
 
     fn new(setting: &CellSetting, fitted: FitSize) -> Option<Self> {
         let mechanism = &setting.privacy.mechanism;
-        if !mechanism.mechanism().needs_row_matrices() {
+        if !mechanism.mechanism().needs_training_square_matrices() {
             return None;
         }
         let classifies = matches!(&*setting.task, TaskSetting::Classification(_) | TaskSetting::Convergence(_));
@@ -83,7 +83,7 @@ const FEWER: &str = "predict at fewer points, test fewer rows at once (split.tai
 
 fn exact_map_entries(fitted: FitSize, mechanism: &MechanismSetting) -> f64 {
     let FitDimensions { n, p, kept } = fitted.into();
-    let beside = mechanism.as_linear().map_or(0.0, LinearMechanism::square_matrix_count) * n * n;
+    let beside = mechanism.as_linear().map_or(0.0, LinearMechanism::training_square_matrix_count) * n * n;
     n * n + (n * n).max(3.0 * n * p) + n * kept + beside
 }
 

@@ -15,7 +15,7 @@ use dpgp_gp::{PredictionMap, PriorMoments, Representer};
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
     AuditedLinearMechanism, CloakingSetting, LinearFit, LinearMechanism, LinearNoise, MechanismSetting, PrivacySetting,
-    noise_deviations,
+    noise_standard_deviations,
 };
 use dpgp_spec::setting::DataSetting;
 
@@ -48,7 +48,7 @@ impl PredictionNoise {
     pub fn new(design: Box<dyn LinearNoise>) -> Self {
         Self {
             map: design.noise_map(),
-            ratio: design.sensitivity_ratio(),
+            ratio: design.true_to_assumed_sensitivity_ratio(),
             variances: design.latent_variances(),
             mean: None,
             design,
@@ -133,7 +133,7 @@ impl PredictionNoise {
 
     /// The standard deviations at multiplier 1 and change 1.
     pub fn standard_deviations(&self) -> DVector<f64> {
-        noise_deviations(&self.map)
+        noise_standard_deviations(&self.map)
     }
 
     /// The certificate of a release with it.
@@ -187,7 +187,7 @@ impl NoiseDesigner<'_> {
         let (mechanism, fit) =
             (self.linear()?, DesignerFit { process: self.process.with_observation_noise()?, designer: self });
         let noise = PredictionNoise::new(mechanism.design_noise(&fit, scale)?);
-        if !self.denoise || mechanism.is_for_one_scale() {
+        if !self.denoise || mechanism.designs_for_one_noise_scale() {
             return Ok(noise);
         }
         noise.with_denoised_predictions(&fit.prior_moments()?, self.map, scale)
@@ -199,7 +199,7 @@ impl NoiseDesigner<'_> {
 
     /// The designs for noise of these standard deviations, of which zero is none.
     pub fn design_noises(&self, scales: &[f64]) -> Result<NoiseDesigns, TaskError> {
-        if !self.linear()?.is_for_one_scale() && !self.denoise {
+        if !self.linear()?.designs_for_one_noise_scale() && !self.denoise {
             return Ok(NoiseDesigns(vec![ScaledNoiseDesign { only: None, noise: self.design_noise(1.0)? }]));
         }
         let private = scales.iter().filter(|scale| **scale > 0.0);

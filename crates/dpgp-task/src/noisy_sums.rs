@@ -287,7 +287,7 @@ pub(super) fn require_shaped_mechanism(
     summed: SummedValueKind,
 ) -> Result<&SumsSetting, SettingError> {
     let sums = find_sums_mechanism(setting)?;
-    sums.check_bounds(setting.data.dimensions(), summed)?;
+    sums.check_target_and_feature_bounds(setting.data.dimensions(), summed)?;
     sums.domain()?;
     Ok(sums)
 }

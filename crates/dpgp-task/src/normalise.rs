@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn private_statistics() {
         let setting = NormaliseSetting::Private {
-            clip: Some(Positive::constant(4.0)),
+            clip: Some(Positive::literal(4.0)),
             centre: PrivateCentreSetting::Mean,
             scale: false,
         };

@@ -46,7 +46,7 @@ impl MeasurableTask for PredictionTask {
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
             .collect::<Result<_, TaskError>>()?;
         let mechanism = &job.setting.privacy.mechanism;
-        let denoise = mechanism.denoises_experiments();
+        let denoise = mechanism.denoises_in_experiments();
         let designer = NoiseDesigner { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
         let noises = match job.any_cell_has_noise() {
             true => Some(designer.design_noises(&scales)?),

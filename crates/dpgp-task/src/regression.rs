@@ -245,7 +245,7 @@ impl FoldFitter<'_> {
         }
         let scales = self.cell_noise_scales()?;
         let mechanism = &self.job.setting.privacy.mechanism;
-        let denoise = mechanism.denoises_experiments();
+        let denoise = mechanism.denoises_in_experiments();
         NoiseDesigner { mechanism, process, test, map, denoise, weights: None }.design_noises(&scales).map(Some)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 };
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::{Cholesky, thin_svd};
-use dpgp_mechanisms::{CellSections, cloaking_setting};
+use dpgp_mechanisms::{CellSections, require_cloaking_setting};
 use dpgp_number::{Count, normal_pdf};
 use dpgp_spec::setting::rules::{check_dimension, check_grid};
 use dpgp_spec::setting::{CheckResult, RangeSetting};
@@ -143,7 +143,7 @@ impl TaskRequirements for TutorialTask {
         setting.regression_model("task.tutorial")?;
         check_dimension("data.inputs", 1, setting.data.dimensions())?;
         check_grid("task.tutorial.grid", &[self.grid], 1)?;
-        cloaking_setting(&setting.privacy).map(drop)
+        require_cloaking_setting(&setting.privacy).map(drop)
     }
 
     fn metric_names(&self, _: u32) -> Vec<String> {

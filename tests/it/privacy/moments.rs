@@ -4,8 +4,8 @@ use dpgp::gp::sites::{FeatureSums, Lattice, LatticeCellSums, LatticeCountsAndSum
 use dpgp::kernel::BoxKernel;
 use dpgp::number::Positive;
 use dpgp::privacy::{
-    Calibration, FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerMoments, MomentsDesign, PhaseTable,
-    SitePrior, WeightRiskObjective,
+    Calibration, FourierMomentsDesign, FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerFourierMoments,
+    PhaseTable, SitePrior, WeightRiskObjective,
 };
 use nalgebra::{DMatrix, DVector};
 use rand::{Rng, RngExt, SeedableRng};
@@ -49,7 +49,7 @@ fn the_closed_form_of_the_sensitivity() {
         let rule = FourierSensitivityRule::new(total, bound, number(row, "kappa")).unwrap();
         assert_relative(rule.sensitivity(), number(row, "D"), 1e-12, "D");
         assert_relative(rule.plain_weight_factor(), number(row, "c"), 1e-12, "c");
-        assert_relative(rule.square_weight(), number(row, "q"), 1e-12, "q");
+        assert_relative(rule.squared_target_sum_weight(), number(row, "q"), 1e-12, "q");
     }
     for kappa in [0.999_999, -1.0, f64::NAN, f64::INFINITY] {
         assert!(FourierSensitivityRule::new(Positive::ONE, Positive::ONE, kappa).is_err(), "{kappa}");
@@ -87,29 +87,29 @@ fn weights_of_least_risk() {
 }
 
 /// A release in units of its noise per unit of sensitivity: what the theorem bounds.
-fn in_units(design: &MomentsDesign, sums: &FeatureSums) -> DVector<f64> {
+fn in_units(design: &FourierMomentsDesign, sums: &FeatureSums) -> DVector<f64> {
     let weighted = design.frequencies.repeat_per_column(&design.weights).map(f64::sqrt);
     let plain = design.pairs.repeat_per_column(&design.pair_weights).map(f64::sqrt);
     let mut numbers = weighted.component_mul(&sums.weighted).as_slice().to_vec();
     numbers.extend(plain.component_mul(&sums.plain).iter());
-    numbers.push(design.rule.square_weight().sqrt() * sums.squares);
+    numbers.push(design.rule.squared_target_sum_weight().sqrt() * sums.squares);
     DVector::from_vec(numbers)
 }
 
 /// A record in or at the ends of its box and bound.
-fn record(design: &MomentsDesign, dimensions: usize, random: &mut Pcg64) -> FeatureSums {
+fn record(design: &FourierMomentsDesign, dimensions: usize, random: &mut Pcg64) -> FeatureSums {
     let x = DMatrix::from_fn(1, dimensions, |_, _| random.random::<f64>());
     design.compute_moments(&x, &[design.rule.target_bound() * (3.0 * random.random::<f64>() - 1.5)])
 }
 
-fn random_design(dimensions: usize, random: &mut Pcg64) -> MomentsDesign {
+fn random_design(dimensions: usize, random: &mut Pcg64) -> FourierMomentsDesign {
     let side = [6, 2, 1][dimensions - 1];
     let all = Frequencies::ball(side, i64::MAX, dimensions);
     let kept: Vec<bool> = (0..all.len()).map(|j| j == 0 || random.random::<f64>() < 0.7).collect();
     let frequencies = all.filter_flagged(&kept);
     let weights = (0..frequencies.len()).map(|_| -random.random::<f64>().ln()).collect();
     let [period, bound, kappa] = [1.0, 0.5, 1.0].map(|low| low + 2.5 * random.random::<f64>());
-    MomentsDesign::from_weights(frequencies, weights, period, bound, kappa).unwrap()
+    FourierMomentsDesign::from_weights(frequencies, weights, period, bound, kappa).unwrap()
 }
 
 #[test]
@@ -136,7 +136,8 @@ fn the_bound_is_the_least_one() {
         for place in 0..=8000 {
             let v = place as f64 / 4000.0 - 1.0;
             for (y, z) in (-20..=20).flat_map(|y| (-20..=20).map(move |z| (f64::from(y) / 20.0, f64::from(z) / 20.0))) {
-                let squares = y * y + z * z - 2.0 * y * z * v + rule.square_weight() * (y * y - z * z).powi(2);
+                let squares =
+                    y * y + z * z - 2.0 * y * z * v + rule.squared_target_sum_weight() * (y * y - z * z).powi(2);
                 worst = worst.max(2.0 * rule.plain_weight_factor() * (1.0 - v * v) + squares);
             }
         }
@@ -160,7 +161,8 @@ fn reference(rows: usize, lengthscales: &[f64]) -> PublicReferenceModel {
 #[test]
 fn the_noise_covers_neighbours() {
     let (sigma, mut random) = (2.5, Pcg64::seed_from_u64(5));
-    let design = MomentsDesign::with_least_risk(&reference(300, &[0.3]), sigma, &MomentsDesign::PERIODS).unwrap();
+    let design =
+        FourierMomentsDesign::with_least_risk(&reference(300, &[0.3]), sigma, &FourierMomentsDesign::PERIODS).unwrap();
     assert!(design.risk > 0.0 && design.risk < 2.0, "below the prior: {}", design.risk);
     let noise = design.noise(sigma);
     let mut largest = 0.0f64;
@@ -183,7 +185,7 @@ fn the_noise_covers_neighbours() {
 /// The sample variance of draws is that which is stated.
 #[test]
 fn what_is_stated_is_drawn() {
-    let design = MomentsDesign::with_least_risk(&reference(300, &[0.5]), 2.0, &[1.4]).unwrap();
+    let design = FourierMomentsDesign::with_least_risk(&reference(300, &[0.5]), 2.0, &[1.4]).unwrap();
     assert_eq!(design.period, 1.4);
     let noise = design.noise(2.0);
     let none = design.compute_moments(&DMatrix::zeros(0, 1), &[]);
@@ -209,11 +211,12 @@ fn a_record_that_is_left_out_is_covered() {
         let dimensions = 1 + trial % 3;
         let mut design = random_design(dimensions, &mut random);
         if trial % 10 == 0 {
-            design = MomentsDesign::from_weights(Frequencies::ball(1, 1, 1), vec![1e-3, 1.0], 1.2, 1.0, 1.0).unwrap();
+            design =
+                FourierMomentsDesign::from_weights(Frequencies::ball(1, 1, 1), vec![1e-3, 1.0], 1.2, 1.0, 1.0).unwrap();
         }
         let inputs = DMatrix::from_fn(1, design.frequencies.vectors()[0].len(), |_, _| random.random::<f64>());
         let one = design.compute_moments(&inputs, &[design.rule.target_bound()]);
-        let moved = (in_units(&design, &one).norm_squared() + design.rule.count_weight()).sqrt();
+        let moved = (in_units(&design, &one).norm_squared() + design.rule.row_count_weight()).sqrt();
         let ratio = moved / design.rule.sensitivity();
         assert!(ratio <= 1.0 + 1e-12, "{trial}: {ratio}");
         largest = largest.max(ratio);
@@ -247,7 +250,7 @@ impl LatticeRows {
     }
 
     /// Their moments in doubles.
-    fn real(&self, design: &MomentsDesign, rows: &[LatticeCellSums]) -> FeatureSums {
+    fn real(&self, design: &FourierMomentsDesign, rows: &[LatticeCellSums]) -> FeatureSums {
         let points: Vec<f64> = rows.iter().flat_map(|row| self.lattice.midpoint(row.place)).collect();
         let targets: Vec<f64> = rows.iter().map(|row| row.targets as f64 * UNIT).collect();
         design.compute_moments(&DMatrix::from_row_slice(rows.len(), 2, &points), &targets)
@@ -260,37 +263,42 @@ fn whole_moments_are_those_of_the_lattice() {
     let rows = LatticeRows::new(&mut random);
     let frequencies = Frequencies::ball(2, 4, 2);
     let weights = vec![1.0 / frequencies.len() as f64; frequencies.len()];
-    let design =
-        MomentsDesign::from_weights(frequencies, weights, rows.lattice.nearest_whole_cell_period(1.41), 3.0, 1.4)
-            .unwrap();
+    let design = FourierMomentsDesign::from_weights(
+        frequencies,
+        weights,
+        rows.lattice.nearest_whole_cell_period(1.41),
+        3.0,
+        1.4,
+    )
+    .unwrap();
     assert_eq!(design.period, 90.0 / 64.0);
     let error = 0.5 * (design.lattice_sensitivity() - design.rule.sensitivity());
     assert!(error > 0.0 && error < 1e-10);
     for row in &rows.rows {
         let row = std::slice::from_ref(row);
-        let whole = IntegerMoments::new(&design, &rows.counted(row)).unwrap().to_real_units(UNIT);
+        let whole = IntegerFourierMoments::new(&design, &rows.counted(row)).unwrap().to_real_units(UNIT);
         let off = (in_units(&design, &whole) - in_units(&design, &rows.real(&design, row))).norm();
         // Doubles err by their rounding, which is less.
         assert!(off <= error + 1e-13, "{off} {error}");
     }
-    let whole = IntegerMoments::new(&design, &rows.counted(&rows.rows)).unwrap();
+    let whole = IntegerFourierMoments::new(&design, &rows.counted(&rows.rows)).unwrap();
     let exact = rows.real(&design, &rows.rows);
     assert!(
         (in_units(&design, &whole.to_real_units(UNIT)) - in_units(&design, &exact)).norm() <= 50.0 * (error + 1e-13)
     );
     let mut reversed = rows.rows.clone();
     reversed.reverse();
-    assert_eq!(whole, IntegerMoments::new(&design, &rows.counted(&reversed)).unwrap(), "exact in any order");
+    assert_eq!(whole, IntegerFourierMoments::new(&design, &rows.counted(&reversed)).unwrap(), "exact in any order");
     let noise = design.lattice_noise(1.0);
     let noisy = whole.release(&noise, UNIT, &mut random).unwrap();
     assert!((noisy.sums.weighted - exact.weighted).component_div(&noise.weighted).amax() < 6.0);
     assert!((noisy.sums.squares - exact.squares).abs() < 6.0 * noise.squares);
     assert_eq!((noisy.sums.rows, noisy.rows), (50, 0.0), "the number of rows is public");
-    let counted = MomentsDesign { counted: true, ..design.clone() };
+    let counted = FourierMomentsDesign { counted: true, ..design.clone() };
     let noisy = whole.release(&counted.lattice_noise(1.0), UNIT, &mut random).unwrap();
     assert!((noisy.sums.rows as f64 - 50.0).abs() < 6.0 * noisy.rows.sqrt() && noisy.rows > 0.0);
-    let elsewhere = MomentsDesign { period: 1.4, ..design };
-    assert!(IntegerMoments::new(&elsewhere, &rows.counted(&rows.rows)).is_err(), "no whole number of cells");
+    let elsewhere = FourierMomentsDesign { period: 1.4, ..design };
+    assert!(IntegerFourierMoments::new(&elsewhere, &rows.counted(&rows.rows)).is_err(), "no whole number of cells");
 }
 
 #[test]
@@ -331,8 +339,8 @@ fn no_weights_err_less_than_the_bound() {
             println!("{rows} {kappa}: {found} {bound} {}", found / bound - 1.0);
             assert!(found >= bound && found < 1.5 * bound, "{rows} {kappa}: {found} {bound}");
         }
-        let design = MomentsDesign::with_least_risk(&reference, sigma, &MomentsDesign::PERIODS).unwrap();
-        let bound = MomentsDesign::risk_lower_bound(&reference, sigma, &MomentsDesign::PERIODS).unwrap();
+        let design = FourierMomentsDesign::with_least_risk(&reference, sigma, &FourierMomentsDesign::PERIODS).unwrap();
+        let bound = FourierMomentsDesign::risk_lower_bound(&reference, sigma, &FourierMomentsDesign::PERIODS).unwrap();
         println!("design {} {} {}", design.risk, bound, design.risk / bound - 1.0);
         assert!(design.risk >= bound);
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dpgp::gp::exact_prediction_map;
 use dpgp::gp::sites::{
-    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums,
-    SiteCountPosterior, SiteFeatures, SiteInterpolationVariance, SiteProcessPosterior, ValueWithPrior,
+    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithLogPrior, NoisyFeatureSums,
+    SiteCountPosterior, SiteFeatures, SiteInterpolationVariance, SiteProcessPosterior, ValueWithLogPrior,
     box_midpoint_grid, fit_site_mixture,
 };
 use dpgp::kernel::ExponentiatedQuadratic;
@@ -113,15 +113,15 @@ fn counts_are_not_negative() {
     }
 }
 
-fn graded(values: &[f64]) -> Vec<ValueWithPrior> {
-    values.iter().map(|value| ValueWithPrior { value: *value, log_prior: 0.0 }).collect()
+fn graded(values: &[f64]) -> Vec<ValueWithLogPrior> {
+    values.iter().map(|value| ValueWithLogPrior { value: *value, log_prior: 0.0 }).collect()
 }
 
 /// One choice of hyperparameters.
 fn single(lengthscale: f64, variance: f64, noise: f64, bias: f64) -> HyperparameterGrid {
     let correlations = Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale));
     HyperparameterGrid {
-        kernels: vec![KernelWithPrior { correlations, log_prior: 0.0 }],
+        kernels: vec![KernelWithLogPrior { correlations, log_prior: 0.0 }],
         variances: graded(&[variance]),
         noises: graded(&[noise]),
         steps: 1,
@@ -153,8 +153,11 @@ fn log_normal(value: f64, centre: f64, spread: f64) -> f64 {
     -0.5 * ((value / centre).ln() / spread).powi(2)
 }
 
-fn log_normals(values: &[f64], centre: f64, spread: f64) -> Vec<ValueWithPrior> {
-    values.iter().map(|value| ValueWithPrior { value: *value, log_prior: log_normal(*value, centre, spread) }).collect()
+fn log_normals(values: &[f64], centre: f64, spread: f64) -> Vec<ValueWithLogPrior> {
+    values
+        .iter()
+        .map(|value| ValueWithLogPrior { value: *value, log_prior: log_normal(*value, centre, spread) })
+        .collect()
 }
 
 /// Noise variances between the nodes of a grid weigh as much as if each were a node of its own.
@@ -179,7 +182,7 @@ fn noise_between_nodes_is_told_apart() {
 #[test]
 fn hyperparameters_are_averaged_by_their_evidence() {
     let golden = &golden("moments")["average"];
-    let kernels = numbers(&golden["lengthscales"]).into_iter().map(|lengthscale| KernelWithPrior {
+    let kernels = numbers(&golden["lengthscales"]).into_iter().map(|lengthscale| KernelWithLogPrior {
         correlations: Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale)),
         log_prior: log_normal(lengthscale, 0.3, 0.8),
     });
@@ -246,7 +249,7 @@ fn without_noise_it_is_the_exact_process() {
     let found = mixture.predict(&at).targets;
     assert!((found.mean() - map.predict(&targets)).amax() < 1e-6);
     let of_f = found.variance().add_scalar(-0.1);
-    assert!((mixture.variance_without_noise(&at).unwrap() - of_f).amax() < 1e-6);
+    assert!((mixture.variance_under_noiseless_sums(&at).unwrap() - of_f).amax() < 1e-6);
 }
 
 /// The prior, where noise drowns everything; never more than the prior in between.

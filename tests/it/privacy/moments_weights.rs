@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dpgp::gp::sites::{
-    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteProcessPosterior,
-    ValueWithPrior, fit_site_mixture,
+    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithLogPrior, NoisyFeatureSums, SiteProcessPosterior,
+    ValueWithLogPrior, fit_site_mixture,
 };
 use dpgp::kernel::{BoxKernel, KernelSetting};
 use dpgp::privacy::{Frequencies, FrequencyPairTable};
@@ -62,9 +62,9 @@ fn mixture(rows: &DMatrix<f64>, targets: &[f64], on_weighted: f64, on_plain: f64
     let seen = InputPosterior::new(&features, &released).unwrap();
     assert!(matches!(seen, InputPosterior::Gram(_)));
     let variance = kernel().variance();
-    let graded = |value| vec![ValueWithPrior { value, log_prior: 0.0 }];
+    let graded = |value| vec![ValueWithLogPrior { value, log_prior: 0.0 }];
     let grid = HyperparameterGrid {
-        kernels: vec![KernelWithPrior { correlations: Arc::from(kernel().correlation_kernel(1.0)), log_prior: 0.0 }],
+        kernels: vec![KernelWithLogPrior { correlations: Arc::from(kernel().correlation_kernel(1.0)), log_prior: 0.0 }],
         variances: graded(variance),
         noises: graded(NOISE),
         steps: 1,
@@ -127,6 +127,6 @@ fn parts_of_predictions_agree() {
     let mixture = mixture(&rows, &targets(&rows), 4.0, 9.0);
     let found = mixture.predict(&at).function;
     assert!((mixture.means(&at) - found.mean()).amax() < 1e-9);
-    let without = mixture.variance_without_noise(&at).unwrap();
+    let without = mixture.variance_under_noiseless_sums(&at).unwrap();
     assert!((without - found.variance()).max() < 0.0);
 }

@@ -3,7 +3,7 @@
 use dpgp::gp::{Representer, exact_representer, fitc_representer};
 use dpgp::kernel::{ExponentiatedQuadratic, Kernel};
 use dpgp::privacy::accounting::NeighbourRelation;
-use dpgp::privacy::{BinStatistic, FunctionSensitivity, count_sensitivity};
+use dpgp::privacy::{BinStatistic, FunctionSensitivity, histogram_sensitivity};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ fn sensitivities_are_tight() {
     moves(&[0.0, 0.0, 1.0], &[0.0, 1.0, 1.0], BinStatistic::Median);
     moves(&[0.0, 0.0], &[0.0, 1.0], BinStatistic::Mean);
     assert_eq!(BinStatistic::Mean.compute(&[]), None);
-    assert_eq!(count_sensitivity(NeighbourRelation::ReplaceOne), 2f64.sqrt());
+    assert_eq!(histogram_sensitivity(NeighbourRelation::ReplaceOne), 2f64.sqrt());
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn norms_of_a_matrix() {
         (FunctionSensitivity::SameSign, 5.0),
         (FunctionSensitivity::Exact, 0.9),
     ] {
-        assert_eq!(rule.bound(&weights, &[0.3, 0.9, 0.2]), expected);
+        assert_eq!(rule.sensitivity(&weights, &[0.3, 0.9, 0.2]), expected);
     }
 }
 
@@ -64,8 +64,8 @@ fn the_exact_sensitivity_covers_every_finite_set() {
         fitc_representer(&kernel, 0.2, &inducing, &training).unwrap(),
     ];
     for mean in means {
-        let exact = FunctionSensitivity::Exact.bound(&mean.weights, &mean.norms);
-        assert!(exact <= FunctionSensitivity::Column.bound(&mean.weights, &mean.norms));
+        let exact = FunctionSensitivity::Exact.sensitivity(&mean.weights, &mean.norms);
+        assert!(exact <= FunctionSensitivity::Column.sensitivity(&mean.weights, &mean.norms));
         let elsewhere = DMatrix::from_fn(6, 1, |i, _| 1.3 * i as f64 - 1.0);
         assert!(change(&kernel, &mean, &elsewhere) < exact);
         assert!((change(&kernel, &mean, &mean.basis) - exact).abs() < 1e-8);

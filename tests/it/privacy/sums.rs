@@ -4,7 +4,7 @@ use dpgp::gp::variational::{InducingInputs, NoisySufficientStatistics, Sufficien
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::{
     Calibration, HeteroscedasticSensitivityRule, RecordBounds, SumsNoise, SumsSensitivityRule, class_sums_sensitivity,
-    free_split, gaussian_delta,
+    gaussian_delta, max_free_split_ratio,
 };
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -69,7 +69,7 @@ fn figures_of_the_protocol() {
     let bounds = RecordBounds { features: 1.0, target: 3.0 };
     assert!((SumsSensitivityRule::Published.sensitivity(bounds, 1.0) - 7.778).abs() < 5e-4);
     assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, 1.0), 6.0);
-    assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, free_split(bounds)), 6.0);
+    assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, max_free_split_ratio(bounds)), 6.0);
     let features = |squared: f64| RecordBounds { features: squared.sqrt(), target: 1.3 };
     assert!((SumsSensitivityRule::Exact.sensitivity(features(3.3632), 1.0) - 5.951).abs() < 1e-3);
     assert!((SumsSensitivityRule::Exact.sensitivity(features(2.3632), 1.0) - 4.537).abs() < 1e-3);

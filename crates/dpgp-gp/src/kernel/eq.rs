@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     BoxScale, ExponentiatedQuadraticTerm, Kernel, KernelKeyError, KernelKeyErrorReason, SpecKernel, StationaryKernel,
 };
-use dpgp_linalg::{exponential, for_each_piece_in_parallel};
+use dpgp_linalg::{exponential_of_nonpositive, for_each_piece_in_parallel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance * exp(-sum_l (x_l - x'_l)^2 / (2 lengthscale_l^2))`.
@@ -203,7 +203,7 @@ impl RowPairs<'_> {
                 subtract_scaled_squared_distances(values, inputs, self.b[(first + j, l)], *scale);
             }
             for value in values {
-                *value = self.variance * exponential(*value);
+                *value = self.variance * exponential_of_nonpositive(*value);
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::mixture::SiteHyperparameters;
-use super::{CountingSites, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteFeatures};
+use super::mixture::SiteGridHyperparameters;
+use super::{CountingSites, InputPosterior, KernelWithLogPrior, NoisyFeatureSums, SiteFeatures};
 use dpgp_linalg::product;
 
 /// The mean square of a cosine over unknown places.
@@ -76,7 +76,7 @@ impl SiteInterpolationVariance {
 
     /// The mean variance of a process of variance 1 about its linear interpolation from the sites, over places between 2^d of them: by two
     /// nodes of Gauss and Legendre along each input.
-    pub(super) fn process_interpolation_variance(&self, kernel: &KernelWithPrior, inputs: usize) -> f64 {
+    pub(super) fn process_interpolation_variance(&self, kernel: &KernelWithLogPrior, inputs: usize) -> f64 {
         let (places, corners) = unit_cell_nodes_and_corners(inputs);
         let weights = DMatrix::from_fn(places.nrows(), corners.nrows(), |place, corner| {
             (0..inputs).map(|input| interpolation_weight(places[(place, input)], corners[(corner, input)])).product()
@@ -195,7 +195,7 @@ impl ProcessSumCovariance {
     /// The covariance of b under a choice, if the inputs were known and no noise were added: `L K L' + s^2 L Phi + v L L'` (m x m).
     pub fn sum_covariance_without_privacy_noise(
         &self,
-        chosen: SiteHyperparameters,
+        chosen: SiteGridHyperparameters,
         sums: &SharedSumCovarianceParts,
     ) -> DMatrix<f64> {
         let mut covariance = &self.seen * chosen.variance + &sums.noise * chosen.noise;
@@ -221,7 +221,7 @@ pub(super) struct ProcessCorrelations {
 
 impl ProcessCorrelations {
     /// Of a kernel with these values among the sites (G x G).
-    pub fn new(kernel: &KernelWithPrior, sites: &DMatrix<f64>, seen: &ReleaseAndInputPosterior<'_>) -> Self {
+    pub fn new(kernel: &KernelWithLogPrior, sites: &DMatrix<f64>, seen: &ReleaseAndInputPosterior<'_>) -> Self {
         let between = seen.features.between.as_ref();
         let between =
             between.map_or(0.0, |between| between.process_interpolation_variance(kernel, seen.features.sites.ncols()));
@@ -270,7 +270,7 @@ mod tests {
     fn of_process(lengthscale: f64, inputs: usize) -> f64 {
         let correlations = Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale));
         let between = SiteInterpolationVariance { spacing: 0.1, plain: DVector::zeros(0) };
-        between.process_interpolation_variance(&KernelWithPrior { correlations, log_prior: 0.0 }, inputs)
+        between.process_interpolation_variance(&KernelWithLogPrior { correlations, log_prior: 0.0 }, inputs)
     }
 
     /// To leading order `u (1 - u) h^2 f'' / 2`: f'' has the variance `3 / l^4`, `(u (1 - u))^2` the mean 1 / 36 at the two nodes.

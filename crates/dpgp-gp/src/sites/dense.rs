@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use super::{
-    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteCountPosterior,
-    SiteFeatures, ValueWithPrior, fit_site_mixture,
+    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithLogPrior, NoisyFeatureSums, SiteCountPosterior,
+    SiteFeatures, ValueWithLogPrior, fit_site_mixture,
 };
 use crate::kernel::{ExponentiatedQuadratic, Kernel};
 
@@ -14,8 +14,8 @@ const VARIANCE: f64 = 0.7;
 const BIAS: f64 = 0.25;
 const ROWS: usize = 10;
 /// Noise variances of targets, and their log densities a priori.
-const NOISES: [ValueWithPrior; 2] =
-    [ValueWithPrior { value: 0.2, log_prior: 0.0 }, ValueWithPrior { value: 0.5, log_prior: -0.2 }];
+const NOISES: [ValueWithLogPrior; 2] =
+    [ValueWithLogPrior { value: 0.2, log_prior: 0.0 }, ValueWithLogPrior { value: 0.5, log_prior: -0.2 }];
 /// The log densities of lengthscale and variance together.
 const LOG_PRIOR: f64 = -0.2;
 
@@ -58,8 +58,8 @@ pub(super) fn example_noisy_sums() -> NoisyFeatureSums {
 
 fn grid() -> HyperparameterGrid {
     HyperparameterGrid {
-        kernels: vec![KernelWithPrior { correlations: Arc::new(correlations()), log_prior: -0.3 }],
-        variances: vec![ValueWithPrior { value: VARIANCE, log_prior: 0.1 }],
+        kernels: vec![KernelWithLogPrior { correlations: Arc::new(correlations()), log_prior: -0.3 }],
+        variances: vec![ValueWithLogPrior { value: VARIANCE, log_prior: 0.1 }],
         noises: NOISES.to_vec(),
         steps: 1,
         bias: BIAS,
@@ -109,7 +109,11 @@ impl DenseMixture {
         &self.map * &self.prior * self.map.transpose() + noise * &self.map * &self.phi
     }
 
-    fn member(&self, ValueWithPrior { value: noise, log_prior }: ValueWithPrior, second: &DMatrix<f64>) -> DenseMember {
+    fn member(
+        &self,
+        ValueWithLogPrior { value: noise, log_prior }: ValueWithLogPrior,
+        second: &DMatrix<f64>,
+    ) -> DenseMember {
         let (released, n) = (example_noisy_sums(), ROWS as f64);
         let b = &released.sums.weighted;
         let covariance = self.of_sums(noise)
@@ -199,7 +203,7 @@ fn the_mixture_is_that_of_its_formulas() {
         }
     }
     assert_close(found.means(&inputs).as_slice(), &means, "means");
-    assert_close(found.variance_without_noise(&inputs).unwrap().as_slice(), &without, "variances without noise");
+    assert_close(found.variance_under_noiseless_sums(&inputs).unwrap().as_slice(), &without, "variances without noise");
     let variances: Vec<f64> = squares.iter().zip(&means).map(|(square, mean)| square - mean * mean).collect();
     let predicted = found.predict(&inputs);
     assert_eq!(

@@ -17,7 +17,7 @@ const LEAST_VARIANCE: f64 = 1e-12;
 
 /// A mixture of posteriors, one for each choice of hyperparameters.
 pub struct SiteProcessPosterior {
-    kernels: Vec<KernelWithPrior>,
+    kernels: Vec<KernelWithLogPrior>,
     sites: DMatrix<f64>,
     /// How b depends on the values at the sites (m x G).
     map: DMatrix<f64>,
@@ -83,7 +83,7 @@ impl SiteProcessPosterior {
     fn predict_from_projections(&self, crosses: Vec<Option<DMatrix<f64>>>) -> MixturePrediction {
         let total: f64 = self.heavy_members().map(|(_, weight)| weight).sum();
         let (mut function, mut targets) = (Vec::new(), Vec::new());
-        for (member, weight, cross) in self.heavy_members_by_kernel(&crosses) {
+        for (member, weight, cross) in self.heavy_members_with_kernel_entries(&crosses) {
             let of_function = self.predict_with_member(member, weight / total, cross);
             let mut of_targets = of_function.clone();
             of_targets.variance.add_scalar_mut(member.noise);
@@ -101,15 +101,15 @@ impl SiteProcessPosterior {
     ///
     /// # Errors
     /// [`LinalgError`] if a covariance cannot be factorised.
-    pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
+    pub fn variance_under_noiseless_sums(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
         let crosses = self.projected_cross_correlations(inputs);
         let (mut variances, mut total) = (DVector::zeros(inputs.nrows()), 0.0);
-        for (member, weight, cross) in self.heavy_members_by_kernel(&crosses) {
+        for (member, weight, cross) in self.heavy_members_with_kernel_entries(&crosses) {
             let chosen = &member.chosen;
             let covariance = self.processes[chosen.kernel].sum_covariance_without_privacy_noise(*chosen, &self.sums)
                 + &self.unresolved;
             let factor = Cholesky::new("the covariance of sums without noise", &covariance)?;
-            let half = factor.lower_solve(&self.covariance(member, cross));
+            let half = factor.lower_solve(&self.covariance_of_sums_with_function(member, cross));
             let prior = chosen.variance + self.sums.bias;
             for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
                 *variance += weight * (prior - column.norm_squared()).max(LEAST_VARIANCE);
@@ -144,7 +144,7 @@ impl SiteProcessPosterior {
     }
 
     /// The members that count, with their weights and the entry of `of_kernels` for the kernel of each.
-    fn heavy_members_by_kernel<'a>(
+    fn heavy_members_with_kernel_entries<'a>(
         &'a self,
         of_kernels: &'a [Option<DMatrix<f64>>],
     ) -> impl Iterator<Item = (&'a SiteMixtureMember, f64, &'a DMatrix<f64>)> {
@@ -168,7 +168,7 @@ impl SiteProcessPosterior {
     }
 
     /// The covariance of the sums with f at some inputs (m x t).
-    fn covariance(&self, member: &SiteMixtureMember, cross: &DMatrix<f64>) -> DMatrix<f64> {
+    fn covariance_of_sums_with_function(&self, member: &SiteMixtureMember, cross: &DMatrix<f64>) -> DMatrix<f64> {
         let mut covariance = cross * member.chosen.variance;
         for mut column in covariance.column_iter_mut() {
             column.axpy(self.sums.bias, &self.sums.total, 1.0);
@@ -178,7 +178,7 @@ impl SiteProcessPosterior {
 
     /// The function by one member; `cross` is `L k(sites, inputs)` without its variance (m x t).
     fn predict_with_member(&self, member: &SiteMixtureMember, weight: f64, cross: &DMatrix<f64>) -> WeightedNormals {
-        let covariance = self.covariance(member, cross);
+        let covariance = self.covariance_of_sums_with_function(member, cross);
         let half = member.factor.lower_solve(&covariance);
         let prior = member.chosen.variance + self.sums.bias;
         let variances = half.column_iter().map(|column| (prior - column.norm_squared()).max(LEAST_VARIANCE));
@@ -192,7 +192,7 @@ impl SiteProcessPosterior {
 
 /// One choice of hyperparameters; the kernel by its place in the grid.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SiteHyperparameters {
+pub(super) struct SiteGridHyperparameters {
     pub kernel: usize,
     pub variance: f64,
     pub noise: f64,
@@ -202,7 +202,7 @@ pub(super) struct SiteHyperparameters {
 
 /// The posterior of what b sees of the process under one choice.
 pub(super) struct SiteMixtureMember {
-    pub chosen: SiteHyperparameters,
+    pub chosen: SiteGridHyperparameters,
     /// Of Q.
     pub factor: Cholesky,
     /// `Q^-1 b` (m x 1).
@@ -224,7 +224,7 @@ pub(super) struct PartialEvidenceMember {
 impl PartialEvidenceMember {
     /// With the covariance of b by the error of the counts.
     pub fn new(
-        chosen: SiteHyperparameters,
+        chosen: SiteGridHyperparameters,
         seen: &ReleaseAndInputPosterior<'_>,
         correlated: &ProcessCorrelations,
         error: &DMatrix<f64>,
@@ -247,7 +247,7 @@ impl PartialEvidenceMember {
     }
 
     /// The place of its kernel in the grid.
-    pub fn kernel(&self) -> usize {
+    pub fn kernel_index(&self) -> usize {
         self.member.chosen.kernel
     }
 }
@@ -283,7 +283,7 @@ pub struct PublicReferenceModel {
 
 /// A value with its log density a priori, up to a constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ValueWithPrior {
+pub struct ValueWithLogPrior {
     /// The value.
     pub value: f64,
     /// Its log density.
@@ -292,7 +292,7 @@ pub struct ValueWithPrior {
 
 /// Correlations of the process with the log density of their lengthscale.
 #[derive(Clone)]
-pub struct KernelWithPrior {
+pub struct KernelWithLogPrior {
     /// A kernel of variance 1.
     pub correlations: Arc<dyn Kernel>,
     /// The log density of its lengthscale, up to a constant.
@@ -303,11 +303,11 @@ pub struct KernelWithPrior {
 #[derive(Clone)]
 pub struct HyperparameterGrid {
     /// By lengthscale.
-    pub kernels: Vec<KernelWithPrior>,
+    pub kernels: Vec<KernelWithLogPrior>,
     /// Variances of the process about its mean.
-    pub variances: Vec<ValueWithPrior>,
+    pub variances: Vec<ValueWithLogPrior>,
     /// Variances of targets about the process; they rise.
-    pub noises: Vec<ValueWithPrior>,
+    pub noises: Vec<ValueWithLogPrior>,
     /// How finely noise variances from one of these to the next are told apart, an odd number: with 1 there are no others.
     pub steps: usize,
     /// The variance of the mean of the process.
@@ -340,9 +340,9 @@ impl HyperparameterGrid {
     /// reference.
     pub fn around_reference(reference: &PublicReferenceModel) -> Self {
         let square = reference.bound * reference.bound;
-        let kernels = STRETCHES.iter().map(|stretch| KernelWithPrior {
+        let kernels = STRETCHES.iter().map(|stretch| KernelWithLogPrior {
             correlations: Arc::from(reference.kernel.correlation_kernel(*stretch)),
-            log_prior: log_normal(*stretch, SPREAD_OF_STRETCH),
+            log_prior: log_normal_log_prior(*stretch, SPREAD_OF_STRETCH),
         });
         Self {
             kernels: kernels.collect(),
@@ -376,13 +376,13 @@ fn noise_variance_grid(reference: f64) -> Vec<f64> {
 }
 
 /// Multiples of a unit, log-normal around a centre.
-fn log_normal_grid(multiples: &[f64], unit: f64, centre: f64, spread: f64) -> Vec<ValueWithPrior> {
+fn log_normal_grid(multiples: &[f64], unit: f64, centre: f64, spread: f64) -> Vec<ValueWithLogPrior> {
     let values = multiples.iter().map(|multiple| multiple * unit);
-    values.map(|value| ValueWithPrior { value, log_prior: log_normal(value / centre, spread) }).collect()
+    values.map(|value| ValueWithLogPrior { value, log_prior: log_normal_log_prior(value / centre, spread) }).collect()
 }
 
 /// `-(ln ratio)^2 / (2 spread^2)`, flat in the logarithm but for it.
-fn log_normal(ratio: f64, spread: f64) -> f64 {
+fn log_normal_log_prior(ratio: f64, spread: f64) -> f64 {
     -0.5 * (ratio.ln() / spread).powi(2)
 }
 
@@ -403,10 +403,10 @@ mod tests {
     /// Twice the centre is `ln 2` away; of a spread of 1/2 that are `(2 ln 2)^2 / 2` nats.
     #[test]
     fn priors_are_normal_in_the_logarithm() {
-        assert_eq!((log_normal(1.0, 0.5), log_normal(2.0, 0.5)), (0.0, -2.0 * 2f64.ln().powi(2)));
+        assert_eq!((log_normal_log_prior(1.0, 0.5), log_normal_log_prior(2.0, 0.5)), (0.0, -2.0 * 2f64.ln().powi(2)));
         let found = log_normal_grid(&[0.5, 2.0], 4.0, 2.0, 1.0);
-        assert_eq!(found[0], ValueWithPrior { value: 2.0, log_prior: 0.0 });
-        assert_eq!(found[1], ValueWithPrior { value: 8.0, log_prior: -0.5 * 4f64.ln().powi(2) });
+        assert_eq!(found[0], ValueWithLogPrior { value: 2.0, log_prior: 0.0 });
+        assert_eq!(found[1], ValueWithLogPrior { value: 8.0, log_prior: -0.5 * 4f64.ln().powi(2) });
     }
 
     /// For targets within 2 variances and noises are multiples of 4.
@@ -431,7 +431,7 @@ mod tests {
         for (kernel, stretch) in grid.kernels.iter().zip(STRETCHES) {
             let found = kernel.correlations.value(&[0.0], &[1.0]);
             assert!((found - (-2.0 / (stretch * stretch)).exp()).abs() < 1e-14, "{stretch}: {found}");
-            assert_eq!(kernel.log_prior, log_normal(stretch, 0.5));
+            assert_eq!(kernel.log_prior, log_normal_log_prior(stretch, 0.5));
         }
     }
 }

@@ -43,9 +43,10 @@ pub use grid::{
 };
 pub use inputs::{GramEntry, GramMap, GramMapTerm, GramPosterior, GramProjection, InputPosterior};
 pub use mixture::{
-    HyperparameterGrid, KernelWithPrior, MixturePrediction, PublicReferenceModel, SiteProcessPosterior, ValueWithPrior,
+    HyperparameterGrid, KernelWithLogPrior, MixturePrediction, PublicReferenceModel, SiteProcessPosterior,
+    ValueWithLogPrior,
 };
-pub use passes::{fit_mixture_from_matrices, fit_site_mixture};
+pub use passes::{fit_mixture_from_kernel_matrices, fit_site_mixture};
 
 /// `b = sum_i y_i phi(x_i)` (m), `T = sum_i e(x_i)` (k) and `q = sum_i y_i^2` of n rows.
 #[derive(Debug, Clone, PartialEq)]

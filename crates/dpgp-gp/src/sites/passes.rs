@@ -4,8 +4,8 @@ use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use super::between::{ProcessCorrelations, ReleaseAndInputPosterior};
-use super::mixture::{PartialEvidenceMember, SiteHyperparameters, SiteMixtureMember};
-use super::squares::add_quadratic_terms;
+use super::mixture::{PartialEvidenceMember, SiteGridHyperparameters, SiteMixtureMember};
+use super::squares::add_quadratic_variance_terms;
 use super::{HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, SiteProcessPosterior};
 use dpgp_linalg::LinalgError;
 
@@ -27,14 +27,20 @@ pub fn fit_site_mixture(
     inputs: &InputPosterior,
     grid: &HyperparameterGrid,
 ) -> Result<SiteProcessPosterior, LinalgError> {
-    fit_mixture_from_matrices(&grid.kernel_matrices(&features.sites, &features.sites), features, released, inputs, grid)
+    fit_mixture_from_kernel_matrices(
+        &grid.kernel_matrices(&features.sites, &features.sites),
+        features,
+        released,
+        inputs,
+        grid,
+    )
 }
 
 /// The same where the matrices of the kernels among the sites are known ([`HyperparameterGrid::kernel_matrices`]).
 ///
 /// # Errors
 /// As for [`fit_site_mixture`].
-pub fn fit_mixture_from_matrices(
+pub fn fit_mixture_from_kernel_matrices(
     sites: &[DMatrix<f64>],
     features: &SiteFeatures,
     released: &NoisyFeatureSums,
@@ -69,14 +75,15 @@ impl WeightedMembers {
         second: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
         let error = seen.inputs.input_error_covariance(seen.features, second);
-        let mut members: Vec<PartialEvidenceMember> = choices(grid)
-            .collect::<Vec<SiteHyperparameters>>()
+        let mut members: Vec<PartialEvidenceMember> = site_grid_hyperparameters(grid)
+            .collect::<Vec<SiteGridHyperparameters>>()
             .into_par_iter()
             .map(|chosen| PartialEvidenceMember::new(chosen, seen, &correlated[chosen.kernel], &error))
             .collect::<Result<_, _>>()?;
         if let InputPosterior::Counts(counts) = seen.inputs {
-            let of_kernels = members.par_chunk_by_mut(|one, other| one.kernel() == other.kernel());
-            of_kernels.for_each(|of_one| add_quadratic_terms(of_one, counts, &correlated[of_one[0].kernel()]));
+            let of_kernels = members.par_chunk_by_mut(|one, other| one.kernel_index() == other.kernel_index());
+            of_kernels
+                .for_each(|of_one| add_quadratic_variance_terms(of_one, counts, &correlated[of_one[0].kernel_index()]));
         }
         let members = complete_member_evidences(members, seen, grid);
         let most = members.iter().map(|member| member.log_evidence).fold(f64::NEG_INFINITY, f64::max);
@@ -117,10 +124,10 @@ fn complete_member_evidences(
 }
 
 /// Every choice, by lengthscale, then by variance, then by noise.
-fn choices(grid: &HyperparameterGrid) -> impl Iterator<Item = SiteHyperparameters> {
+fn site_grid_hyperparameters(grid: &HyperparameterGrid) -> impl Iterator<Item = SiteGridHyperparameters> {
     grid.kernels.iter().enumerate().flat_map(move |(kernel, correlations)| {
         grid.variances.iter().flat_map(move |variance| {
-            grid.noises.iter().map(move |noise| SiteHyperparameters {
+            grid.noises.iter().map(move |noise| SiteGridHyperparameters {
                 kernel,
                 variance: variance.value,
                 noise: noise.value,
@@ -138,14 +145,14 @@ fn choices(grid: &HyperparameterGrid) -> impl Iterator<Item = SiteHyperparameter
 /// only `q ~ N(E + n s^2, A + 2 n s^4 + 4 s^2 E)` is computed for each s^2.
 pub(super) struct NoiseVariancePosterior<'a> {
     seen: &'a ReleaseAndInputPosterior<'a>,
-    nodes: Vec<NoiseNode>,
+    nodes: Vec<NoiseVarianceNode>,
     /// The noise variances between a node and the next, and one.
     steps: usize,
 }
 
 /// State at a noise variance that a posterior was computed for.
 #[derive(Debug, Clone, Copy)]
-struct NoiseNode {
+struct NoiseVarianceNode {
     /// `ln s^2`.
     place: f64,
     /// The log density of b and of the choice.
@@ -156,13 +163,13 @@ struct NoiseNode {
     spread: f64,
 }
 
-impl NoiseNode {
+impl NoiseVarianceNode {
     fn new(unsquared: &PartialEvidenceMember, seen: &ReleaseAndInputPosterior<'_>) -> Self {
         Self {
             place: unsquared.member.chosen.noise.ln(),
             of_sums: unsquared.member.log_evidence,
             energy: unsquared.energy.expected_sum(),
-            spread: unsquared.energy.variance(seen).ln(),
+            spread: unsquared.energy.variance_besides_target_noise(seen).ln(),
         }
     }
 }
@@ -176,7 +183,7 @@ struct NodeEvidence {
 impl<'a> NoiseVariancePosterior<'a> {
     /// Of members that differ in their noise variances alone, which rise.
     fn new(seen: &'a ReleaseAndInputPosterior<'a>, members: &[PartialEvidenceMember], steps: usize) -> Self {
-        Self { seen, nodes: members.iter().map(|each| NoiseNode::new(each, seen)).collect(), steps }
+        Self { seen, nodes: members.iter().map(|each| NoiseVarianceNode::new(each, seen)).collect(), steps }
     }
 
     /// The members with all of their evidence, each for the noise variances that it is nearest to: `steps` of them lie between a node and the
@@ -200,7 +207,7 @@ impl<'a> NoiseVariancePosterior<'a> {
 
     fn node_evidence(&self, node: usize) -> NodeEvidence {
         let half = self.steps as i64 / 2;
-        let places: Vec<f64> = (-half..=half).filter_map(|step| self.log_noise_at_step(node, step)).collect();
+        let places: Vec<f64> = (-half..=half).filter_map(|step| self.log_noise_variance_at_step(node, step)).collect();
         let logs: Vec<f64> = places.iter().map(|place| self.log_evidence(node, *place)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (mut total, mut noise) = (0.0, 0.0);
@@ -213,7 +220,7 @@ impl<'a> NoiseVariancePosterior<'a> {
     }
 
     /// So many steps from a node, in the logarithm; none beyond the last node.
-    fn log_noise_at_step(&self, node: usize, step: i64) -> Option<f64> {
+    fn log_noise_variance_at_step(&self, node: usize, step: i64) -> Option<f64> {
         let here = self.nodes[node].place;
         if step == 0 {
             return Some(here);
@@ -223,7 +230,7 @@ impl<'a> NoiseVariancePosterior<'a> {
     }
 
     /// Three nodes, or as many as there are; where nothing lies between nodes, one.
-    fn neighbouring_nodes(&self, node: usize) -> &[NoiseNode] {
+    fn neighbouring_nodes(&self, node: usize) -> &[NoiseVarianceNode] {
         if self.steps == 1 {
             return &self.nodes[node..=node];
         }
@@ -249,7 +256,7 @@ impl<'a> NoiseVariancePosterior<'a> {
 }
 
 /// The polynomial of Lagrange that is 1 at one of the nodes and 0 at the others.
-fn lagrange_basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
+fn lagrange_basis(nodes: &[NoiseVarianceNode], order: usize, place: f64) -> f64 {
     let others = nodes.iter().enumerate().filter(|(other, _)| *other != order);
     others.map(|(_, other)| (place - other.place) / (nodes[order].place - other.place)).product()
 }
@@ -263,7 +270,7 @@ mod tests {
     /// At 2 the polynomials of the nodes 0, 1 and 3 are -1/3, 1 and 1/3; at a node they are 0 and 1.
     #[test]
     fn polynomials_of_lagrange() {
-        let nodes = [0.0, 1.0, 3.0].map(|place| NoiseNode { place, of_sums: 0.0, energy: 0.0, spread: 0.0 });
+        let nodes = [0.0, 1.0, 3.0].map(|place| NoiseVarianceNode { place, of_sums: 0.0, energy: 0.0, spread: 0.0 });
         for (order, expected) in [-1.0 / 3.0, 1.0, 1.0 / 3.0].into_iter().enumerate() {
             assert!((lagrange_basis(&nodes, order, 2.0) - expected).abs() < 1e-15);
             let at_nodes = nodes.map(|node| lagrange_basis(&nodes, order, node.place));
@@ -271,8 +278,8 @@ mod tests {
         }
     }
 
-    fn node(place: f64) -> NoiseNode {
-        NoiseNode { place, of_sums: place * place, energy: 2.0, spread: 0.5f64.ln() }
+    fn node(place: f64) -> NoiseVarianceNode {
+        NoiseVarianceNode { place, of_sums: place * place, energy: 2.0, spread: 0.5f64.ln() }
     }
 
     fn evidence(noise: f64) -> f64 {
@@ -300,7 +307,7 @@ mod tests {
                 (2, 1, None),
                 (2, -1, Some(2.6)),
             ] {
-                let found = curve.log_noise_at_step(node, step);
+                let found = curve.log_noise_variance_at_step(node, step);
                 let close = found.zip(expected).is_none_or(|(one, other)| (one - other).abs() < 1e-14);
                 assert!(found.is_some() == expected.is_some() && close, "{node} {step}: {found:?}");
             }

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::between::{ProcessCorrelations, ReleaseAndInputPosterior, quadratic_form};
 use super::inputs::GramProjection;
-use super::mixture::{PartialEvidenceMember, SiteHyperparameters};
+use super::mixture::{PartialEvidenceMember, SiteGridHyperparameters};
 use super::{InputPosterior, SiteCountPosterior};
 use dpgp_linalg::{product, transposed_product};
 
@@ -27,7 +27,7 @@ pub(super) struct ProcessSquareSum {
 impl ProcessSquareSum {
     /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratic_terms`] adds what is missing.
     pub fn new(
-        chosen: SiteHyperparameters,
+        chosen: SiteGridHyperparameters,
         seen: &ReleaseAndInputPosterior<'_>,
         correlated: &ProcessCorrelations,
         mean: &DVector<f64>,
@@ -37,7 +37,7 @@ impl ProcessSquareSum {
             InputPosterior::Counts(counts) => Self::from_site_counts(counts, chosen, seen, correlated, mean, half),
             InputPosterior::Gram(weights) => {
                 let prior = correlated.covariance(chosen.variance, seen);
-                Self::from_feature_weights(weights, &(prior - transposed_product(half, half)), mean)
+                Self::from_gram_projection(weights, &(prior - transposed_product(half, half)), mean)
             }
         }
     }
@@ -45,7 +45,7 @@ impl ProcessSquareSum {
     /// `N = diag(p)`; the part of fourth order takes the correlations a priori. Without the quadratic forms of G x G matrices.
     fn from_site_counts(
         counts: &SiteCountPosterior,
-        chosen: SiteHyperparameters,
+        chosen: SiteGridHyperparameters,
         seen: &ReleaseAndInputPosterior<'_>,
         correlated: &ProcessCorrelations,
         mean: &DVector<f64>,
@@ -65,7 +65,7 @@ impl ProcessSquareSum {
     }
 
     /// N is the Gram matrix.
-    fn from_feature_weights(weights: &GramProjection, covariance: &DMatrix<f64>, mean: &DVector<f64>) -> Self {
+    fn from_gram_projection(weights: &GramProjection, covariance: &DMatrix<f64>, mean: &DVector<f64>) -> Self {
         let gram = &weights.gram.mean;
         let spread = product(gram, covariance);
         let seen = gram * mean;
@@ -84,14 +84,14 @@ impl ProcessSquareSum {
     }
 
     /// The variance of q by all but the noise of targets: the noise on q, what is not known of f, and of the inputs.
-    pub fn variance(&self, seen: &ReleaseAndInputPosterior<'_>) -> f64 {
+    pub fn variance_besides_target_noise(&self, seen: &ReleaseAndInputPosterior<'_>) -> f64 {
         seen.released.squares + 4.0 * self.of_mean.max(0.0) + self.fourth + self.of_inputs
     }
 }
 
 /// Adds `variance (p o m)' C (p o m)` to what the mean is known by, and `(m o m)' V (m o m)` for the covariance V of the counts: for all
 /// members with one matrix C of correlations at once, since to read G^2 numbers for each would be most of the time.
-pub(super) fn add_quadratic_terms(
+pub(super) fn add_quadratic_variance_terms(
     members: &mut [PartialEvidenceMember],
     counts: &SiteCountPosterior,
     correlated: &ProcessCorrelations,

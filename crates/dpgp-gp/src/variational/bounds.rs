@@ -97,12 +97,12 @@ impl GaussianBumpGrid {
 
     /// Their values at the inputs (n x d), (n x k).
     pub fn features(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
-        self.evaluate_rows(inputs, None)
+        self.values_or_second_derivatives(inputs, None)
     }
 
     /// Their second derivatives along one input, at the inputs (n x d), (n x k).
     pub fn curvatures(&self, inputs: &DMatrix<f64>, along: usize) -> DMatrix<f64> {
-        self.evaluate_rows(inputs, Some(along))
+        self.values_or_second_derivatives(inputs, Some(along))
     }
 
     /// A bound on the norm of all fourth derivatives `d^2/dx_i^2 d^2/dx_j^2`, at any input: `3 |s| / w^4`.
@@ -113,7 +113,7 @@ impl GaussianBumpGrid {
         3.0 * self.scales.norm() / self.width.powi(4)
     }
 
-    fn evaluate_rows(&self, inputs: &DMatrix<f64>, curved: Option<usize>) -> DMatrix<f64> {
+    fn values_or_second_derivatives(&self, inputs: &DMatrix<f64>, curved: Option<usize>) -> DMatrix<f64> {
         let mut features = DMatrix::zeros(inputs.nrows(), self.len());
         for row in 0..inputs.nrows() {
             let mut values = vec![1.0];
@@ -172,20 +172,20 @@ const MOST_LENGTHSCALES: f64 = 1e6;
 pub fn squared_kernel_vector_norm_bound(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
     let mut points = points.to_vec();
     points.sort_by(f64::total_cmp);
-    let bumps = SquaredExponentialSum { points: &points, lengthscale };
-    let near = if bumps.is_grid_accurate(interval) { interval } else { bumps.clamp_to_points(interval) };
-    if bumps.is_grid_accurate(near) { bumps.supremum(near) } else { points.len() as f64 }
+    let bumps = SquaredKernelSum { points: &points, lengthscale };
+    let near = if bumps.is_rounding_negligible(interval) { interval } else { bumps.clamp_to_points(interval) };
+    if bumps.is_rounding_negligible(near) { bumps.supremum(near) } else { points.len() as f64 }
 }
 
 /// The sum `sum_j exp(-(x - z_j)^2 / l^2)` over rising points.
-struct SquaredExponentialSum<'a> {
+struct SquaredKernelSum<'a> {
     points: &'a [f64],
     lengthscale: f64,
 }
 
-impl SquaredExponentialSum<'_> {
+impl SquaredKernelSum<'_> {
     /// Whether the places of a grid on the interval are exact enough.
-    fn is_grid_accurate(&self, Interval { low, high }: Interval) -> bool {
+    fn is_rounding_negligible(&self, Interval { low, high }: Interval) -> bool {
         low.abs().max(high.abs()) <= MOST_LENGTHSCALES * self.lengthscale
     }
 

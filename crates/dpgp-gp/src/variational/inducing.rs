@@ -18,14 +18,14 @@ pub struct InducingInputs<'k> {
 
 /// Inputs as the model sees them.
 #[derive(Debug, Clone)]
-pub struct ConditionalFeatures {
+pub struct FeaturesWithConditionalVariances {
     /// `k(x_i, z_j)`, (n x m).
     pub features: DMatrix<f64>,
     /// `k(x_i, x_i) - k_i' K_ZZ^-1 k_i`, what the inducing values leave open.
     pub conditional: DVector<f64>,
 }
 
-impl ConditionalFeatures {
+impl FeaturesWithConditionalVariances {
     /// `k_i' M k_i` for a matrix of the inducing inputs (m x m).
     pub fn quadratic_forms(&self, matrix: &DMatrix<f64>) -> DVector<f64> {
         (&self.features * matrix).component_mul(&self.features).column_sum()
@@ -60,7 +60,7 @@ impl<'k> InducingInputs<'k> {
     }
 
     /// Writes the covariances of one input with all inducing inputs, by place.
-    pub(super) fn covariances(&self, input: &[f64], mut write: impl FnMut(usize, f64)) {
+    pub(super) fn write_covariances(&self, input: &[f64], mut write: impl FnMut(usize, f64)) {
         for (j, point) in self.points.iter().enumerate() {
             write(j, self.kernel.value(point, input));
         }
@@ -73,17 +73,17 @@ impl<'k> InducingInputs<'k> {
         for i in 0..inputs.nrows() {
             // A row is strided in memory; the kernel takes a slice.
             input.iter_mut().zip(inputs.row(i).iter()).for_each(|(to, from)| *to = *from);
-            self.covariances(&input, |j, k| features[(i, j)] = k);
+            self.write_covariances(&input, |j, k| features[(i, j)] = k);
         }
         features
     }
 
     /// Inputs (n x d) with what the inducing values leave open.
-    pub fn conditional_features(&self, inputs: &DMatrix<f64>) -> ConditionalFeatures {
+    pub fn features_with_conditional_variances(&self, inputs: &DMatrix<f64>) -> FeaturesWithConditionalVariances {
         let features = self.features(inputs);
         let explained = self.factor.lower_solve(&features.transpose());
         let conditional = DVector::from_vec(unexplained_variances(self.kernel, inputs, &explained));
-        ConditionalFeatures { features, conditional }
+        FeaturesWithConditionalVariances { features, conditional }
     }
 }
 
@@ -115,7 +115,7 @@ pub struct InducingGrid {
 
 impl InducingGrid {
     /// `k(x, z)` for all inducing inputs z.
-    pub fn covariances(&self) -> GaussianBumpGrid {
+    pub fn covariance_bumps(&self) -> GaussianBumpGrid {
         GaussianBumpGrid::new(self.sides.clone(), self.lengthscale, self.variance)
     }
 
@@ -126,7 +126,7 @@ impl InducingGrid {
 
     /// The midpoints along each input.
     pub fn midpoint_axes(&self) -> Vec<Vec<f64>> {
-        self.sides.iter().map(|side| middles(side)).collect()
+        self.sides.iter().map(|side| points_and_midpoints(side)).collect()
     }
 
     /// The squared length of what one at each midpoint is in B: `w_s = v^4 sum exp(-|z - z'|^2 / (2 l^2))` over the ordered pairs whose
@@ -179,7 +179,7 @@ struct InducingPair {
     share: f64,
 }
 
-fn middles(side: &[f64]) -> Vec<f64> {
+fn points_and_midpoints(side: &[f64]) -> Vec<f64> {
     (0..2 * side.len() - 1).map(|sum| 0.5 * (side[sum / 2] + side[sum.div_ceil(2)])).collect()
 }
 
@@ -194,7 +194,7 @@ mod tests {
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
         let inducing = InducingInputs::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
         assert_eq!((inducing.size(), inducing.k_zz()[(0, 0)], inducing.jitter()), (1, 3.0, 0.0));
-        let at = inducing.conditional_features(&DMatrix::from_column_slice(2, 1, &[0.0, 1.0]));
+        let at = inducing.features_with_conditional_variances(&DMatrix::from_column_slice(2, 1, &[0.0, 1.0]));
         let near = 3.0 * (-0.5f64).exp();
         assert!((at.features[0] - 3.0).abs() < 1e-15 && (at.features[1] - near).abs() < 1e-15);
         let open = 3.0 - 3.0 * (-1.0f64).exp();
@@ -213,7 +213,7 @@ mod inducing_grid_tests {
     #[test]
     fn products_of_covariances_are_bumps_at_midpoints() {
         let (grid, inputs) = (grid(), DMatrix::from_row_slice(2, 2, &[0.4, 0.1, 2.0, -1.5]));
-        let (k, p) = (grid.covariances().features(&inputs), grid.midpoint_bumps().features(&inputs));
+        let (k, p) = (grid.covariance_bumps().features(&inputs), grid.midpoint_bumps().features(&inputs));
         for row in 0..2 {
             let b = k.row(row).transpose() * k.row(row);
             // Without noise the sums at the midpoints come back, and the length is that of the matrix.

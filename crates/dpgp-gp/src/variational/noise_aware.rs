@@ -145,15 +145,15 @@ impl Regularisation {
         // The mean variance of the entries over that of the diagonal ones: m entries of 1 and `m^2 - m` of 1/2.
         let share = (m + 1.0) / (2.0 * m);
         sd_b * match self {
-            Self::Printed { rho } => norm_union_bound(m, rho).sqrt() * share,
-            Self::Inside { rho } => (norm_union_bound(m, rho) * share).sqrt(),
+            Self::Printed { rho } => squared_norm_union_bound(m, rho).sqrt() * share,
+            Self::Inside { rho } => (squared_norm_union_bound(m, rho) * share).sqrt(),
             Self::Tight => (2.0 * m).sqrt() + 1.43 * m.powf(-1.0 / 6.0),
         }
     }
 }
 
 /// The bound on the squared norm, over the variance of an entry, that fails with probability rho.
-fn norm_union_bound(m: f64, rho: f64) -> f64 {
+fn squared_norm_union_bound(m: f64, rho: f64) -> f64 {
     m * (2.0 * m * m / rho).ln()
 }
 
@@ -230,7 +230,7 @@ mod tests {
         let inputs = DMatrix::from_column_slice(4, 1, &[-1.0, 0.2, 0.9, 2.0]);
         let targets = [1.0, -2.0, 0.5, 7.0];
         let inducing = InducingInputs::new(&kernel, &points).unwrap();
-        let sums = SufficientStatistics::new(&inducing, &inputs, &targets, 5.0).to_noise_free();
+        let sums = SufficientStatistics::new(&inducing, &inputs, &targets, 5.0).with_zero_noise();
         let posterior =
             noise_aware_posterior(&inducing, &sums, Regularisation::Tight, NoiseCorrection::FirstOrder).unwrap();
         let cross = kernel.matrix(&points, &inputs);
@@ -402,11 +402,11 @@ mod moment_tests {
         let x = DMatrix::from_fn(60, 1, |i, _| -2.0 + 0.5 * (i % 9) as f64);
         let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
         let statistics = SufficientStatistics::new(&inducing, &x, &y, 2.0);
-        let mut noisy = statistics.to_noise_free();
+        let mut noisy = statistics.with_zero_noise();
         noisy.sd_a = 1e-5;
         let grid = inducing.features(&DMatrix::from_fn(17, 1, |g, _| -2.0 + 0.25 * g as f64));
         let projected = projected_moment_posterior(&inducing, &noisy, 0.04, &grid, 60).unwrap();
-        let unit = statistics.to_noise_free().scaled(25.0);
+        let unit = statistics.with_zero_noise().scaled(25.0);
         let exact = noise_aware_posterior(&inducing, &unit, Regularisation::Tight, NoiseCorrection::None).unwrap();
         assert!((projected.mean - &exact.mean).amax() < 1e-3 * exact.mean.amax());
         assert!((projected.covariance - &exact.covariance).amax() < 1e-3 * exact.covariance.amax());

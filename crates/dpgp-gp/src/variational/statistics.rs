@@ -46,7 +46,7 @@ impl SufficientStatistics {
                 // A root on each factor keeps the product symmetric.
                 let root = weight.sqrt();
                 input.iter_mut().zip(inputs.row(start + i).iter()).for_each(|(to, from)| *to = *from);
-                inducing.covariances(&input, |j, k| block[(i, j)] = root * k);
+                inducing.write_covariances(&input, |j, k| block[(i, j)] = root * k);
                 targets[i] = root * target;
             }
             a.gemv_tr(1.0, &block, &targets, 1.0);
@@ -58,7 +58,7 @@ impl SufficientStatistics {
     }
 
     /// The sums as they are, as if with noise of no size.
-    pub fn to_noise_free(&self) -> NoisySufficientStatistics {
+    pub fn with_zero_noise(&self) -> NoisySufficientStatistics {
         NoisySufficientStatistics { a: self.a.clone(), b: self.b.clone(), sd_a: 0.0, sd_b: 0.0 }
     }
 }
@@ -120,7 +120,7 @@ impl IntegerSums<'_> {
     }
 
     /// As a model takes them; without noise.
-    pub fn statistics(&self, rows: usize) -> SufficientStatistics {
+    pub fn to_sufficient_statistics(&self, rows: usize) -> SufficientStatistics {
         SufficientStatistics { a: self.linear_sums(), b: self.quadratic_sums(), rows }
     }
 
@@ -179,7 +179,7 @@ impl DirichletLabels {
         let size = sums[class].a.len();
         let mut joint =
             SufficientStatistics { a: nalgebra::DVector::zeros(size), b: DMatrix::zeros(size, size), rows: 0 }
-                .to_noise_free();
+                .with_zero_noise();
         for (j, sum) in sums.iter().enumerate() {
             let y = usize::from(j == class);
             let (a, b) = (self.target[y] / self.variance[y], 1.0 / self.variance[y]);
@@ -227,7 +227,7 @@ mod whole_sums_tests {
     fn triangles_are_whole_matrices() {
         let units = IntegerSumUnits { a: 0.5, b: 0.25, squares: 1.0 };
         let sums = IntegerSums { a: &[2, -4, 6], b: &[4, 8, 12, 16, 20, 24], units };
-        let SufficientStatistics { a, b, rows } = sums.statistics(7);
+        let SufficientStatistics { a, b, rows } = sums.to_sufficient_statistics(7);
         assert_eq!((sums.size(), rows, a.as_slice()), (3, 7, &[1.0, -2.0, 3.0][..]));
         assert_eq!(b, DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 3.0, 2.0, 4.0, 5.0, 3.0, 5.0, 6.0]));
     }
@@ -251,7 +251,7 @@ mod dirichlet_tests {
             .map(|j| {
                 let rows: Vec<usize> = (0..30).filter(|&i| class(i) == j).collect();
                 let own = SufficientStatistics::new(&inducing, &x.select_rows(&rows), &vec![1.0; rows.len()], 1.0);
-                NoisySufficientStatistics { sd_a: 2.0, sd_b: 3.0, ..own.to_noise_free() }
+                NoisySufficientStatistics { sd_a: 2.0, sd_b: 3.0, ..own.with_zero_noise() }
             })
             .collect();
         for j in 0..3 {

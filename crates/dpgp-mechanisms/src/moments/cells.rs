@@ -129,7 +129,7 @@ impl NestedCellsDesign {
     }
 
     /// How many numbers are released.
-    pub fn released_count(&self) -> usize {
+    pub fn released_number_count(&self) -> usize {
         let cells: usize = (0..self.tree.level_count()).map(|level| self.tree.cell_count(level)).sum();
         2 * cells + 1 + usize::from(self.counted)
     }

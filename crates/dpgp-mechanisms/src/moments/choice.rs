@@ -2,7 +2,7 @@
 
 use super::design::sensitivity_rule;
 use super::search::normalise_to_unit_sum;
-use super::{Frequencies, LeastRiskWeights, MomentsDesign, SitePrior, WeightRiskObjective};
+use super::{FourierMomentsDesign, Frequencies, LeastRiskWeights, SitePrior, WeightRiskObjective};
 use dpgp_gp::kernel::ExponentiatedQuadraticTerm;
 use dpgp_gp::sites::PublicReferenceModel;
 use dpgp_noise::PrivacyError;
@@ -20,7 +20,7 @@ const STEPS: usize = 30;
 /// Weights below this part of the greatest carry nothing.
 const PRUNED: f64 = 0.02;
 
-impl MomentsDesign {
+impl FourierMomentsDesign {
     /// The periods to choose from where none is wanted, in sides of the box.
     pub const PERIODS: [f64; 2] = [1.2, 1.6];
 
@@ -64,14 +64,14 @@ pub(super) fn kernel_frequencies(reference: &PublicReferenceModel, period: f64) 
     let (kernel, dimensions) = (&reference.kernel, reference.kernel.dimensions());
     let parts = kernel.exponentiated_quadratic_terms().filter(|_| kernel.is_additive());
     if let Some(parts) = parts {
-        return Frequencies::from_vectors(parts.iter().flat_map(|part| part_frequencies(part, period)));
+        return Frequencies::from_vectors(parts.iter().flat_map(|part| additive_part_frequencies(part, period)));
     }
     let side = max_frequency_entry(kernel.shortest_lengthscale(), period, MOST[dimensions.clamp(1, MOST.len()) - 1]);
     Frequencies::ball(side, if dimensions < 4 { side * side } else { 2 }, dimensions)
 }
 
 /// A ball of frequencies of the inputs that a part of an additive kernel depends on, the zero among them.
-fn part_frequencies(part: &ExponentiatedQuadraticTerm, period: f64) -> Vec<Vec<i64>> {
+fn additive_part_frequencies(part: &ExponentiatedQuadraticTerm, period: f64) -> Vec<Vec<i64>> {
     let inputs = part.active_inputs();
     let shortest = inputs.iter().map(|input| part.lengthscales[*input]).fold(f64::INFINITY, f64::min);
     let side = max_frequency_entry(shortest, period, MOST_OF_PARTS[inputs.len().clamp(1, MOST_OF_PARTS.len()) - 1]);
@@ -181,11 +181,11 @@ mod tests {
     }
 
     fn risk(reference: &PublicReferenceModel, periods: &[f64]) -> f64 {
-        MomentsDesign::with_least_risk(reference, 1.0, periods).unwrap().risk
+        FourierMomentsDesign::with_least_risk(reference, 1.0, periods).unwrap().risk
     }
 
     fn bound(reference: &PublicReferenceModel, periods: &[f64]) -> f64 {
-        MomentsDesign::risk_lower_bound(reference, 1.0, periods).unwrap()
+        FourierMomentsDesign::risk_lower_bound(reference, 1.0, periods).unwrap()
     }
 
     /// The best of two periods is the better of each alone.
@@ -195,7 +195,7 @@ mod tests {
         let (short, long) = (risk(&reference, &[1.2]), risk(&reference, &[2.5]));
         assert!(short != long && risk(&reference, &[1.2, 2.5]) == short.min(long), "{short} {long}");
         assert_eq!(risk(&reference, &[2.5, 1.2]), short.min(long));
-        assert!(MomentsDesign::with_least_risk(&reference, 1.0, &[]).is_err());
+        assert!(FourierMomentsDesign::with_least_risk(&reference, 1.0, &[]).is_err());
         // None that it chooses from is better than the bound, which is that of the better period too.
         let both = bound(&reference, &[1.2, 2.5]);
         assert_eq!(both, bound(&reference, &[1.2]).min(bound(&reference, &[2.5])));

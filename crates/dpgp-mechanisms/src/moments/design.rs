@@ -14,7 +14,7 @@ use dpgp_number::{OutOfRangeError, Positive};
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
 /// [`FourierSensitivityRule`]. Everything in it is public.
 #[derive(Debug, Clone)]
-pub struct MomentsDesign {
+pub struct FourierMomentsDesign {
     /// The frequencies of the sums that targets weigh.
     pub frequencies: Frequencies,
     /// Their weights.
@@ -36,7 +36,7 @@ pub struct MomentsDesign {
 /// Plain sums whose weight is below this part of the greatest are left out.
 const PRUNED_PAIRS: f64 = 1e-4;
 
-impl MomentsDesign {
+impl FourierMomentsDesign {
     /// With these weights, whose expected error is not known.
     ///
     /// # Errors
@@ -66,13 +66,13 @@ impl MomentsDesign {
     }
 
     /// How many numbers are released.
-    pub fn released_count(&self) -> usize {
-        self.frequencies.columns() + self.pairs.columns() + 1 + usize::from(self.counted)
+    pub fn released_number_count(&self) -> usize {
+        self.frequencies.column_count() + self.pairs.column_count() + 1 + usize::from(self.counted)
     }
 
     /// The noise of `sigma` sensitivities.
-    pub fn noise(&self, sigma: f64) -> MomentsNoise {
-        MomentsNoise::new(self, sigma * self.rule.sensitivity())
+    pub fn noise(&self, sigma: f64) -> FourierMomentsNoise {
+        FourierMomentsNoise::new(self, sigma * self.rule.sensitivity())
     }
 
     /// The moments of rows with inputs (n x d) in units of the box; targets are clipped to the bound.
@@ -100,7 +100,7 @@ impl Frequencies {
         SiteFeatures {
             weighted: self.features(&sites.places, period),
             plain: pairs.features(&sites.places, period),
-            between: (!additive).then(|| pairs.between_sites_error(sites.spacing, period)),
+            between: (!additive).then(|| pairs.site_interpolation_variance(sites.spacing, period)),
             gram: additive.then(|| self.gram_map(pairs, &sites.places, period)),
             shares: sites.shares,
             sites: sites.places,
@@ -110,7 +110,7 @@ impl Frequencies {
 
 impl Frequencies {
     /// The part of the sums of these waves that counts at the sites of a grid do not explain.
-    fn between_sites_error(&self, spacing: f64, period: f64) -> SiteInterpolationVariance {
+    fn site_interpolation_variance(&self, spacing: f64, period: f64) -> SiteInterpolationVariance {
         let unit = std::f64::consts::TAU * spacing / period;
         let errors = self.vectors().iter().map(|vector| {
             let angles: Vec<f64> = vector.iter().map(|entry| unit * *entry as f64).collect();
@@ -139,7 +139,7 @@ const EXCESS: f64 = 5.7e-14;
 /// Obligation: with `s = sigma D` the noise on a number of weight w is at least `s / sqrt(w)`, so that in units of the noise the
 /// release moves by at most `1 / sigma` ([`super::FourierSensitivityRule`]).
 #[derive(Debug, Clone, PartialEq)]
-pub struct MomentsNoise {
+pub struct FourierMomentsNoise {
     /// On each sum that targets weigh (m).
     pub weighted: DVector<f64>,
     /// On each plain sum (k).
@@ -152,9 +152,9 @@ pub struct MomentsNoise {
     pub scale: f64,
 }
 
-impl MomentsNoise {
+impl FourierMomentsNoise {
     /// Of a scale s, which is divided by the root of each weight.
-    pub(super) fn new(design: &MomentsDesign, scale: f64) -> Self {
+    pub(super) fn new(design: &FourierMomentsDesign, scale: f64) -> Self {
         let scale = scale * (1.0 + EXCESS);
         let weighted: Vec<f64> = design.weights.iter().map(|u| scale / u.sqrt()).collect();
         let plain: Vec<f64> = design.pair_weights.iter().map(|t| scale / t.sqrt()).collect();
@@ -162,19 +162,19 @@ impl MomentsNoise {
             scale,
             weighted: design.frequencies.repeat_per_column(&weighted),
             plain: design.pairs.repeat_per_column(&plain),
-            squares: scale / design.rule.square_weight().sqrt(),
-            rows: design.counted.then(|| scale / design.rule.count_weight().sqrt()),
+            squares: scale / design.rule.squared_target_sum_weight().sqrt(),
+            rows: design.counted.then(|| scale / design.rule.row_count_weight().sqrt()),
         }
     }
 
     /// A simulation of a release, with noise in floating point.
     pub fn simulate_release(&self, sums: &FeatureSums, stream: &mut impl Rng) -> NoisyFeatureSums {
         let mut noisy = sums.clone();
-        noisy.weighted += self.weighted.map(|sd| sd * normal(stream));
-        noisy.plain += self.plain.map(|sd| sd * normal(stream));
-        noisy.squares += self.squares * normal(stream);
+        noisy.weighted += self.weighted.map(|sd| sd * draw_standard_normal(stream));
+        noisy.plain += self.plain.map(|sd| sd * draw_standard_normal(stream));
+        noisy.squares += self.squares * draw_standard_normal(stream);
         if let Some(sd) = self.rows {
-            noisy.rows = (noisy.rows as f64 + sd * normal(stream)).round().max(1.0) as usize;
+            noisy.rows = (noisy.rows as f64 + sd * draw_standard_normal(stream)).round().max(1.0) as usize;
         }
         self.attach_variances(noisy)
     }
@@ -191,7 +191,7 @@ impl MomentsNoise {
     }
 }
 
-fn normal(stream: &mut impl Rng) -> f64 {
+fn draw_standard_normal(stream: &mut impl Rng) -> f64 {
     StandardNormal.sample(stream)
 }
 
@@ -261,12 +261,12 @@ impl FourierSensitivityRule {
     }
 
     /// `q_0`.
-    pub fn square_weight(&self) -> f64 {
+    pub fn squared_target_sum_weight(&self) -> f64 {
         (1.0 + 1.0 / self.kappa) * self.total / (self.bound * self.bound)
     }
 
     /// `w_n`, the weight of the number of rows where it is private.
-    pub fn count_weight(&self) -> f64 {
+    pub fn row_count_weight(&self) -> f64 {
         0.5 * self.kappa * self.bound * self.bound * self.total
     }
 
@@ -293,19 +293,19 @@ mod tests {
 
     /// The constant and one wave, of weights 4 and 1, for R = 3 and kappa = 2. Their products are waves of frequency 1 and 2, and the
     /// number of rows.
-    fn two_waves() -> MomentsDesign {
+    fn two_waves() -> FourierMomentsDesign {
         let frequencies = Frequencies::from_vectors([vec![0], vec![1]]);
-        MomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap()
+        FourierMomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap()
     }
 
     #[test]
     fn numbers_are_counted_with_their_squares() {
         let mut design = two_waves();
-        let pairs = design.pairs.columns();
-        assert_eq!((design.frequencies.columns(), design.released_count()), (3, 3 + pairs + 1));
+        let pairs = design.pairs.column_count();
+        assert_eq!((design.frequencies.column_count(), design.released_number_count()), (3, 3 + pairs + 1));
         assert_eq!(pairs, 4);
         design.counted = true;
-        assert_eq!(design.released_count(), 3 + pairs + 2);
+        assert_eq!(design.released_number_count(), 3 + pairs + 2);
         assert!(design.pair_weights.len() == design.pairs.len() && design.weights == [4.0, 1.0]);
     }
 
@@ -319,7 +319,7 @@ mod tests {
         for (found, weight) in noise.weighted.iter().zip([4.0f64, 1.0, 1.0]) {
             assert!((found * weight.sqrt() / (2.0 * sensitivity) - 1.0).abs() < 1e-12, "{found}");
         }
-        assert!((noise.squares * design.rule.square_weight().sqrt() / noise.scale - 1.0).abs() < 1e-12);
+        assert!((noise.squares * design.rule.squared_target_sum_weight().sqrt() / noise.scale - 1.0).abs() < 1e-12);
         assert!(noise.rows.is_none() && noise.scale >= 2.0 * sensitivity);
         let spread = design.pairs.repeat_per_column(&design.pair_weights);
         for (found, weight) in noise.plain.iter().zip(spread.iter()) {
@@ -338,7 +338,7 @@ mod tests {
     fn plain_sums_of_little_weight_are_left_out() {
         let frequencies = Frequencies::from_vectors([vec![0], vec![1], vec![7]]);
         let weights = vec![400.0, 90.0, 2e-3];
-        let design = MomentsDesign::from_weights(frequencies.clone(), weights.clone(), 1.5, 3.0, 2.0).unwrap();
+        let design = FourierMomentsDesign::from_weights(frequencies.clone(), weights.clone(), 1.5, 3.0, 2.0).unwrap();
         let all = design.rule.pair_weights(&FrequencyPairTable::new(&frequencies), &weights);
         let greatest = all.iter().copied().fold(0.0, f64::max);
         assert!(all.iter().any(|weight| (1e-4 / greatest..1e-5 * greatest).contains(weight)), "{all:?}");
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn waves_turn_between_sites() {
         let frequencies = Frequencies::from_vectors([vec![0], vec![1]]);
-        let between = frequencies.between_sites_error(0.2, 1.5);
+        let between = frequencies.site_interpolation_variance(0.2, 1.5);
         let error = (std::f64::consts::TAU / 7.5).powi(4) / 240.0;
         assert_eq!((between.plain.len(), between.plain[0]), (3, 0.0));
         assert!(between.plain.iter().skip(1).all(|e| (e / error - 1.0).abs() < 1e-12), "{}", between.plain);
@@ -370,9 +370,9 @@ mod noise_tests {
         FeatureSums { rows: 1000, weighted: zeros(200), plain: zeros(300), squares: 50.0 }
     }
 
-    fn noise(rows: Option<f64>) -> MomentsNoise {
+    fn noise(rows: Option<f64>) -> FourierMomentsNoise {
         let of = |n, sd| DVector::from_element(n, sd);
-        MomentsNoise { weighted: of(200, 2.0), plain: of(300, 3.0), squares: 4.0, rows, scale: 1.0 }
+        FourierMomentsNoise { weighted: of(200, 2.0), plain: of(300, 3.0), squares: 4.0, rows, scale: 1.0 }
     }
 
     /// Means of 200 and 300 squares are within 5 standard errors of their variances; the variances are those that are stated.
@@ -402,9 +402,9 @@ mod noise_tests {
     fn a_private_number_of_rows_has_noise_by_its_weight() {
         use super::super::Frequencies;
         let frequencies = Frequencies::from_vectors([vec![0], vec![1]]);
-        let design = MomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap();
-        let counted = MomentsDesign { counted: true, ..design };
-        let noise = MomentsNoise::new(&counted, 2.0);
+        let design = FourierMomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap();
+        let counted = FourierMomentsDesign { counted: true, ..design };
+        let noise = FourierMomentsNoise::new(&counted, 2.0);
         assert!((noise.rows.unwrap() * 45f64.sqrt() / noise.scale - 1.0).abs() < 1e-14);
     }
 
@@ -412,7 +412,7 @@ mod noise_tests {
     #[test]
     fn draws_are_added_in_their_order() {
         let mut streams = [0, 1].map(|_| Pcg64::seed_from_u64(4));
-        let noise = MomentsNoise {
+        let noise = FourierMomentsNoise {
             weighted: DVector::from_element(1, 2.0),
             plain: DVector::from_element(1, 3.0),
             squares: 4.0,
@@ -421,8 +421,8 @@ mod noise_tests {
         };
         let sums = FeatureSums { rows: 1000, weighted: DVector::zeros(1), plain: DVector::zeros(1), squares: 50.0 };
         let found = noise.simulate_release(&sums, &mut streams[0]).sums;
-        let drawn: Vec<f64> = (0..4).map(|_| normal(&mut streams[1])).collect();
-        let wider = MomentsNoise { weighted: DVector::from_element(1, 5.0), ..noise.clone() };
+        let drawn: Vec<f64> = (0..4).map(|_| draw_standard_normal(&mut streams[1])).collect();
+        let wider = FourierMomentsNoise { weighted: DVector::from_element(1, 5.0), ..noise.clone() };
         assert_eq!(wider.attach_variances(found.clone()).weighted[0], 25.0);
         assert_eq!((found.weighted[0], found.plain[0]), (2.0 * drawn[0], 3.0 * drawn[1]));
         assert_eq!((found.squares, found.rows), (50.0 + 4.0 * drawn[2], (1000.0 + 50.0 * drawn[3]).round() as usize));
@@ -438,8 +438,8 @@ mod square_rule_tests {
     fn weights_follow_from_the_total() {
         let rule = FourierSensitivityRule { total: 4.0, bound: 3.0, kappa: 2.0 };
         assert!((rule.sensitivity() - 3.0 * 18f64.sqrt()).abs() < 1e-12);
-        assert_eq!((rule.plain_weight_factor(), rule.count_weight()), (2.25, 36.0));
-        assert!((rule.square_weight() - 2.0 / 3.0).abs() < 1e-15);
+        assert_eq!((rule.plain_weight_factor(), rule.row_count_weight()), (2.25, 36.0));
+        assert!((rule.squared_target_sum_weight() - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!((rule.target_bound(), rule.kappa()), (3.0, 2.0));
     }
 }

@@ -77,7 +77,7 @@ impl Frequencies {
     }
 
     /// How many columns [`Frequencies::features`] has: two for each frequency, and one for the zero.
-    pub fn columns(&self) -> usize {
+    pub fn column_count(&self) -> usize {
         self.vectors.iter().map(|vector| if is_zero(vector) { 1 } else { 2 }).sum()
     }
 
@@ -139,7 +139,8 @@ impl FrequencyPairTable {
     /// Of all pairs of these frequencies.
     pub fn new(frequencies: &Frequencies) -> Self {
         let vectors = frequencies.vectors();
-        let pairs = vectors.iter().flat_map(|i| vectors.iter().map(move |j| [-1, 1].map(|s| signed_sum(i, j, s))));
+        let pairs =
+            vectors.iter().flat_map(|i| vectors.iter().map(move |j| [-1, 1].map(|s| canonical_signed_sum(i, j, s))));
         let pairs: Vec<[Vec<i64>; 2]> = pairs.collect();
         let all = pairs.iter().flatten().filter(|vector| !is_zero(vector)).cloned();
         let all = Frequencies::from_vectors(all);
@@ -170,7 +171,7 @@ impl FrequencyPairTable {
 }
 
 /// `i + sign j`, or its negative.
-fn signed_sum(i: &[i64], j: &[i64], sign: i64) -> Vec<i64> {
+fn canonical_signed_sum(i: &[i64], j: &[i64], sign: i64) -> Vec<i64> {
     canonical_half_space_vector(i.iter().zip(j).map(|(a, b)| a + sign * b).collect())
 }
 
@@ -203,7 +204,7 @@ pub struct PhaseTable {
 
 /// A cosine and a sine times `2^40`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct IntegerPhase {
+pub(super) struct FixedPointCosineSine {
     pub cosine: i64,
     pub sine: i64,
 }
@@ -246,9 +247,9 @@ impl PhaseTable {
     }
 
     /// The cosine and sine of a sum of phases.
-    pub(super) fn lookup_phase(&self, phase: usize) -> IntegerPhase {
+    pub(super) fn cosine_and_sine_at_phase(&self, phase: usize) -> FixedPointCosineSine {
         let place = phase % (2 * self.turn as usize);
-        IntegerPhase { cosine: self.cosines[place], sine: self.sines[place] }
+        FixedPointCosineSine { cosine: self.cosines[place], sine: self.sines[place] }
     }
 }
 
@@ -266,7 +267,7 @@ mod tests {
         let disc = Frequencies::ball(2, 4, 2);
         let expected = [[0, 0], [0, 1], [1, 0], [1, -1], [1, 1], [0, 2], [2, 0]];
         assert_eq!(disc.vectors(), expected.map(Vec::from));
-        assert_eq!((disc.len(), disc.columns(), disc.is_empty()), (7, 13, false));
+        assert_eq!((disc.len(), disc.column_count(), disc.is_empty()), (7, 13, false));
         assert_eq!(canonical_half_space_vector(vec![0, -3, 2]), [0, 3, -2]);
     }
 
@@ -294,7 +295,7 @@ mod phases_tests {
         assert_eq!(table.phases_along_input(-1), [11, 9, 7, 5]);
         let unit = f64::from(BITS).exp2();
         for phase in 0..30 {
-            let IntegerPhase { cosine, sine } = table.lookup_phase(phase);
+            let FixedPointCosineSine { cosine, sine } = table.cosine_and_sine_at_phase(phase);
             let angle = std::f64::consts::PI * phase as f64 / 6.0;
             let below = [unit * angle.cos() - cosine as f64, unit * angle.sin() - sine as f64];
             // Rounded down, and the library's cosine of a whole turn more errs by less than the rest.

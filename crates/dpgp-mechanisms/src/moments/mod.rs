@@ -22,16 +22,16 @@ use dpgp_spec::setting::rules::{CheckResult, check_dimension, check_range, fail}
 use dpgp_spec::setting::{DataSetting, RowChoiceBasis, SpecProblem};
 
 pub use cells::{IntegerCellSums, NestedCellsDesign, NestedCellsNoise, ReleasedCellLevel, ReleasedCellSums};
-pub use design::{FourierSensitivityRule, MomentsDesign, MomentsNoise};
+pub use design::{FourierMomentsDesign, FourierMomentsNoise, FourierSensitivityRule};
 pub use frequencies::{Frequencies, FrequencyPairTable, PhaseTable};
 pub use model::{
-    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, DesignProblem, LEAST_SIGMA,
-    MomentsModel, RecordMomentsDesign, SimulatedMoments, check_moments, check_stationary_kernel, check_waves_only,
-    moments_certificate, reference_model_for_moments, scale_to_unit_box,
+    AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, FourierDesignProblem,
+    LEAST_SIGMA, MomentsModel, RecordMomentsDesign, SimulatedMoments, check_spec_for_moments, check_stationary_kernel,
+    check_waves_only, moments_certificate, reference_model_for_moments, scale_and_clip_to_box,
 };
 pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments, SurfacePrediction};
 pub use search::{LeastRiskWeights, SitePrior, WeightRiskObjective};
-pub use whole::IntegerMoments;
+pub use whole::IntegerFourierMoments;
 
 /// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and multiplied by the
 /// target, and the sum of squared targets. Neighbours replace one record. The model, the number of rows and the budget
@@ -89,7 +89,7 @@ impl MomentFeatures {
 }
 
 impl Mechanism for MomentsSetting {
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Record
     }
 
@@ -172,7 +172,7 @@ impl MomentsSetting {
     ///
     /// # Errors
     /// [`SpecProblem::MissingKey`].
-    pub fn check_known_rows(&self, data: &DataSetting) -> CheckResult {
+    pub fn check_row_count_is_known(&self, data: &DataSetting) -> CheckResult {
         let by = if !data.filter.is_empty() {
             "data.filter, which makes the number of rows private,"
         } else if data.person.is_some() {
@@ -186,7 +186,7 @@ impl MomentsSetting {
     }
 
     /// The sides of the box.
-    pub fn box_sides(&self) -> Vec<f64> {
+    pub fn box_side_lengths(&self) -> Vec<f64> {
         self.domain.iter().map(|[low, high]| high - low).collect()
     }
 }

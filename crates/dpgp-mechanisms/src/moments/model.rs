@@ -6,10 +6,10 @@ use nalgebra::DMatrix;
 use rand::Rng;
 
 use super::{
-    Frequencies, IntegerCellSums, IntegerMoments, MomentFeatures, MomentsDesign, MomentsNoise, MomentsSetting,
-    NestedCellsDesign, NestedCellsNoise, ReleasedFourierMoments, ReleasedMoments,
+    FourierMomentsDesign, FourierMomentsNoise, Frequencies, IntegerCellSums, IntegerFourierMoments, MomentFeatures,
+    MomentsSetting, NestedCellsDesign, NestedCellsNoise, ReleasedFourierMoments, ReleasedMoments,
 };
-use crate::public_targets::public_target_scaling;
+use crate::public_targets::public_target_quantizer;
 use crate::{CellSections, MechanismError, PrivacySetting};
 use dpgp_accounting::{
     CalibratedGaussianRelease, Certificate, CertifiedMechanism, GuaranteeCaveat, NeighbourRelation, Neighbours,
@@ -18,7 +18,7 @@ use dpgp_accounting::{
 use dpgp_data::rows::InMemoryRows;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
 use dpgp_gp::sites::{Lattice, PublicReferenceModel};
-use dpgp_noise::{PrivacyError, RoundedNoise};
+use dpgp_noise::{PrivacyError, RoundedNoiseParameters};
 use dpgp_spec::setting::rules::{check_range, fail};
 use dpgp_spec::setting::{CheckResult, DataSetting, ModelSetting, NormaliseSetting, SpecProblem};
 use dpgp_stream::{LatticeSummand, LatticeSums, sum_rows_serially};
@@ -29,7 +29,7 @@ pub struct CertifiedMomentsNoise {
     /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity, both in units of a weight of 1.
-    pub record: RoundedNoise,
+    pub record: RoundedNoiseParameters,
 }
 
 /// The multiplier that stands for no noise: exact sums would leave singular matrices.
@@ -74,7 +74,7 @@ pub struct SimulatedMoments {
 #[derive(Debug, Clone)]
 pub enum RecordMomentsDesign {
     /// Sums of waves.
-    Waves(MomentsDesign),
+    Waves(FourierMomentsDesign),
     /// Sums and counts of cells.
     Cells(NestedCellsDesign),
 }
@@ -89,10 +89,10 @@ impl RecordMomentsDesign {
     }
 
     /// How many numbers are released.
-    pub fn released_count(&self) -> usize {
+    pub fn released_number_count(&self) -> usize {
         match self {
-            Self::Waves(design) => design.released_count(),
-            Self::Cells(design) => design.released_count(),
+            Self::Waves(design) => design.released_number_count(),
+            Self::Cells(design) => design.released_number_count(),
         }
     }
 
@@ -114,7 +114,7 @@ impl RecordMomentsDesign {
 }
 
 /// A design with the noise that it is for.
-struct DesignedNoise {
+struct DesignWithNoise {
     design: RecordMomentsDesign,
     sigma: f64,
     guarantee: CertifiedMomentsNoise,
@@ -135,7 +135,7 @@ impl MomentsModel {
         normalise: &NormaliseSetting,
         data: &DataSetting,
     ) -> Option<Self> {
-        let targets = public_target_scaling(normalise, moments.target_bound.get())?;
+        let targets = public_target_quantizer(normalise, moments.target_bound.get())?;
         Some(Self {
             summand: LatticeSummand {
                 lattice: Lattice::for_inputs(moments.domain.len()),
@@ -170,7 +170,7 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError::Missing`] if a row has no place in them.
-    pub fn sum_columns(&self, columns: Vec<&[f64]>) -> Result<LatticeSums, MechanismError> {
+    pub fn sum_rows_on_lattice(&self, columns: Vec<&[f64]>) -> Result<LatticeSums, MechanismError> {
         let summand = LatticeSummand { filters: Vec::new(), ..self.summand.clone() };
         let part = sum_rows_serially(&mut InMemoryRows::new(columns), &summand);
         Ok(part.map_err(|_| MechanismError::Missing("rows that can be summed"))?.sums)
@@ -186,11 +186,12 @@ impl MomentsModel {
         cell: &PrivacySetting,
         source: &mut impl Rng,
     ) -> Result<ReleasedMoments, MechanismError> {
-        let DesignedNoise { design, sigma, .. } = self.design_noise(sums, cell)?;
+        let DesignWithNoise { design, sigma, .. } = self.design_noise(sums, cell)?;
         let (rows, unit) = (sums.to_row_sums(), self.summand.target_unit_value());
         Ok(match &design {
             RecordMomentsDesign::Waves(design) => {
-                let noisy = IntegerMoments::new(design, &rows)?.release(&design.lattice_noise(sigma), unit, source)?;
+                let noisy =
+                    IntegerFourierMoments::new(design, &rows)?.release(&design.lattice_noise(sigma), unit, source)?;
                 ReleasedMoments::Waves(ReleasedFourierMoments::new(design, &noisy))
             }
             RecordMomentsDesign::Cells(design) => {
@@ -207,7 +208,7 @@ impl MomentsModel {
         cell: &PrivacySetting,
         stream: &mut impl Rng,
     ) -> Result<SimulatedMoments, MechanismError> {
-        let DesignedNoise { design, sigma, guarantee } = self.design_noise(sums, cell)?;
+        let DesignWithNoise { design, sigma, guarantee } = self.design_noise(sums, cell)?;
         let (rows, unit, free) = (sums.to_row_sums(), self.summand.target_unit_value(), cell.epsilon.is_unprotected());
         let design = match design {
             RecordMomentsDesign::Waves(design) => design,
@@ -219,7 +220,7 @@ impl MomentsModel {
                 return Ok(SimulatedMoments { released: ReleasedMoments::Cells(released), guarantee, sampled });
             }
         };
-        let exact = IntegerMoments::new(&design, &rows)?.to_real_units(unit);
+        let exact = IntegerFourierMoments::new(&design, &rows)?.to_real_units(unit);
         let noise = design.lattice_noise(sigma);
         let noisy = if free { noise.attach_variances(exact) } else { noise.simulate_release(&exact, stream) };
         let sampled = AuditedWavesNoise {
@@ -239,11 +240,11 @@ impl MomentsModel {
     /// # Errors
     /// [`MechanismError`] as for a release.
     pub fn exact_moments(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
-        let DesignedNoise { design, .. } = self.design_noise(sums, cell)?;
+        let DesignWithNoise { design, .. } = self.design_noise(sums, cell)?;
         let (rows, unit) = (sums.to_row_sums(), self.summand.target_unit_value());
         let (exact, counted) = match &design {
             RecordMomentsDesign::Waves(design) => {
-                (IntegerMoments::new(design, &rows)?.to_real_units(unit), design.counted)
+                (IntegerFourierMoments::new(design, &rows)?.to_real_units(unit), design.counted)
             }
             RecordMomentsDesign::Cells(design) => {
                 let mut numbers = IntegerCellSums::new(design, &rows).to_real_units(unit);
@@ -261,7 +262,7 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError`] if no design can be computed.
-    pub fn guarantee(
+    pub fn certified_noise(
         &self,
         sums: &LatticeSums,
         cell: &PrivacySetting,
@@ -272,18 +273,18 @@ impl MomentsModel {
     /// The moments of least expected error for the noise of a cell.
     ///
     /// Obligation: it depends on the number of rows where that is public, and on the spec.
-    fn design_noise(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignedNoise, MechanismError> {
+    fn design_noise(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignWithNoise, MechanismError> {
         let (rows, sigma) = (self.public_row_count(sums.rows as usize), self.row_noise_multiplier(cell));
         let key = DesignKey { rows, sigma };
-        let design = self.designs.get_or_compute(key, || self.design(&self.reference(rows)?, sigma))?;
+        let design = self.designs.get_or_compute(key, || self.design_moments(&self.reference_model(rows)?, sigma))?;
         let sensitivity = design.sensitivity() * self.unit.max_records() as f64;
         let certificate = moments_certificate(cell).with_privacy_unit(self.unit.clone());
         let certificate = match cell.epsilon.is_unprotected() {
             true => certificate,
             false => certificate.with_caveats(&[(GuaranteeCaveat::PrivateFilter, self.filtered)]),
         };
-        let record = RoundedNoise { sensitivity, sd: design.noise_scale(sigma) };
-        Ok(DesignedNoise { design, sigma, guarantee: CertifiedMomentsNoise { certificate, record } })
+        let record = RoundedNoiseParameters { sensitivity, sd: design.noise_scale(sigma) };
+        Ok(DesignWithNoise { design, sigma, guarantee: CertifiedMomentsNoise { certificate, record } })
     }
 
     /// The public number of rows: that of the spec, where theirs is private.
@@ -300,7 +301,11 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError`] if none can be computed.
-    pub fn design(&self, reference: &PublicReferenceModel, sigma: f64) -> Result<RecordMomentsDesign, MechanismError> {
+    pub fn design_moments(
+        &self,
+        reference: &PublicReferenceModel,
+        sigma: f64,
+    ) -> Result<RecordMomentsDesign, MechanismError> {
         if self.mechanism.features == MomentFeatures::Cells {
             let lattice = self.summand.lattice;
             let design = match self.mechanism.cells_per_input {
@@ -312,8 +317,8 @@ impl MomentsModel {
                 ..design
             }));
         }
-        let design = MomentsDesign::with_least_risk(reference, sigma, &self.periods())?;
-        Ok(RecordMomentsDesign::Waves(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design }))
+        let design = FourierMomentsDesign::with_least_risk(reference, sigma, &self.candidate_periods())?;
+        Ok(RecordMomentsDesign::Waves(FourierMomentsDesign { counted: self.mechanism.rows.is_some(), ..design }))
     }
 
     /// Lower bound on the risk of every design of waves; none of cells.
@@ -325,12 +330,12 @@ impl MomentsModel {
         if self.mechanism.features == MomentFeatures::Cells {
             return Ok(None);
         }
-        Ok(Some(MomentsDesign::risk_lower_bound(reference, sigma, &self.periods())?))
+        Ok(Some(FourierMomentsDesign::risk_lower_bound(reference, sigma, &self.candidate_periods())?))
     }
 
     /// The periods that designs choose from, on the lattice.
-    fn periods(&self) -> Vec<f64> {
-        let periods = self.mechanism.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
+    fn candidate_periods(&self) -> Vec<f64> {
+        let periods = self.mechanism.period.map_or(FourierMomentsDesign::PERIODS.to_vec(), |period| vec![period]);
         periods.iter().map(|period| self.summand.lattice.nearest_whole_cell_period(*period)).collect()
     }
 
@@ -338,7 +343,7 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError`] without a stationary kernel or noise.
-    pub fn reference(&self, rows: usize) -> Result<PublicReferenceModel, MechanismError> {
+    pub fn reference_model(&self, rows: usize) -> Result<PublicReferenceModel, MechanismError> {
         reference_model_for_moments(&self.model, &self.mechanism, rows)
     }
 }
@@ -369,7 +374,7 @@ pub struct AuditedWavesNoise {
     /// Those of the plain sums.
     pub plain: Frequencies,
     /// The standard deviations that were used.
-    pub noise: MomentsNoise,
+    pub noise: FourierMomentsNoise,
     /// The period, in sides of the box.
     pub period: f64,
     /// The bound on targets.
@@ -414,7 +419,7 @@ impl DesignCache {
 
 /// All that the design of least expected error depends on: it is public, and the folds of a cross-validation share it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DesignProblem {
+pub struct FourierDesignProblem {
     /// Prior of the data.
     pub reference: PublicReferenceModel,
     /// The noise over the sensitivity of one row.
@@ -423,14 +428,14 @@ pub struct DesignProblem {
     pub period: Option<f64>,
 }
 
-impl DesignProblem {
+impl FourierDesignProblem {
     /// The design.
     ///
     /// # Errors
     /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
-    pub fn solve_design(&self) -> Result<MomentsDesign, PrivacyError> {
-        let periods = self.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
-        MomentsDesign::with_least_risk(&self.reference, self.sigma, &periods)
+    pub fn solve_design(&self) -> Result<FourierMomentsDesign, PrivacyError> {
+        let periods = self.period.map_or(FourierMomentsDesign::PERIODS.to_vec(), |period| vec![period]);
+        FourierMomentsDesign::with_least_risk(&self.reference, self.sigma, &periods)
     }
 }
 
@@ -447,7 +452,7 @@ pub fn reference_model_for_moments(
 ) -> Result<PublicReferenceModel, MechanismError> {
     let bound = setting.target_bound.get();
     let noise = model.noise_variance.ok_or(MechanismError::Missing("model.noise_variance"))?;
-    let kernel = BoxKernel::new(&model.kernel, setting.box_sides());
+    let kernel = BoxKernel::new(&model.kernel, setting.box_side_lengths());
     Ok(PublicReferenceModel {
         rows,
         bound,
@@ -460,7 +465,12 @@ pub fn reference_model_for_moments(
 
 /// Checks what a task at a path needs of a spec: a model with noise and a stationary kernel, a box, a number of rows, and no keys
 /// that are for noisy sums.
-pub fn check_moments(path: &str, moments: &MomentsSetting, without_sums: bool, setting: &CellSections) -> CheckResult {
+pub fn check_spec_for_moments(
+    path: &str,
+    moments: &MomentsSetting,
+    without_sums: bool,
+    setting: &CellSections,
+) -> CheckResult {
     if !without_sums {
         let why = "noisy moments do not use inducing inputs or a posterior rule; remove them";
         return fail(path, SpecProblem::Shape(why.to_owned()));
@@ -468,7 +478,7 @@ pub fn check_moments(path: &str, moments: &MomentsSetting, without_sums: bool, s
     setting.model(path)?.check_noise_variance("noisy moments")?;
     moments.check(setting.data.dimensions())?;
     setting.normalise.check_target_clip(moments.target_bound.get())?;
-    moments.check_known_rows(&setting.data)?;
+    moments.check_row_count_is_known(&setting.data)?;
     check_stationary_kernel(setting)
 }
 
@@ -496,19 +506,19 @@ pub fn check_stationary_kernel(setting: &CellSections) -> CheckResult {
         Some(kernel) if !kernel.supports_fourier_moments() => {
             "noisy moments with more than four inputs need the `additive` kernel"
         }
-        Some(_) => return check_pair_count(&model.kernel),
+        Some(_) => return check_additive_pair_count(&model.kernel),
     };
     fail("model.kernel", SpecProblem::Shape(why.to_owned()))
 }
 
-fn check_pair_count(kernel: &KernelSetting) -> CheckResult {
+fn check_additive_pair_count(kernel: &KernelSetting) -> CheckResult {
     let KernelSetting::Additive(additive) = kernel else { return Ok(()) };
     let pairs = additive.pairs.len();
     check_range("model.kernel.additive.pairs", pairs <= MOST_PAIRS, "at most 16 pairs for moments", pairs as f64)
 }
 
 /// Inputs in units of the box (n x d); those outside move to its nearest point.
-pub fn scale_to_unit_box(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
+pub fn scale_and_clip_to_box(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
     DMatrix::from_fn(inputs.nrows(), inputs.ncols(), |row, column| {
         let [low, high] = domain[column];
         ((inputs[(row, column)] - low) / (high - low)).clamp(0.0, 1.0)

@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, DVector};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::model::scale_to_unit_box;
-use super::{Frequencies, MomentsDesign, MomentsModel, ReleasedCellSums};
+use super::model::scale_and_clip_to_box;
+use super::{FourierMomentsDesign, Frequencies, MomentsModel, ReleasedCellSums};
 use crate::MechanismError;
 use dpgp_gp::cells::{CellPosterior, CellPrior, GridMeans};
 use dpgp_gp::sites::{
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for ReleasedMoments {
 
 impl ReleasedMoments {
     /// The number of rows, which may have noise.
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         let (Self::Waves(ReleasedFourierMoments { rows, .. }) | Self::Cells(ReleasedCellSums { rows, .. })) = self;
         usize::try_from(*rows).unwrap_or(usize::MAX)
     }
@@ -73,9 +73,9 @@ impl MomentsPosterior {
         }
     }
 
-    fn variance_without_noise(&self, points: &DMatrix<f64>) -> Result<DVector<f64>, MechanismError> {
+    fn variance_under_noiseless_sums(&self, points: &DMatrix<f64>) -> Result<DVector<f64>, MechanismError> {
         Ok(match self {
-            Self::Sites(mixture) => mixture.variance_without_noise(points)?,
+            Self::Sites(mixture) => mixture.variance_under_noiseless_sums(points)?,
             Self::Cells(posterior) => posterior.variance_without_privacy_noise(points)?,
             Self::Grid(means) => means.variance_without_privacy_noise(points),
         })
@@ -121,7 +121,7 @@ pub struct ReleasedFourierMoments {
 
 impl ReleasedFourierMoments {
     /// Of noisy sums by a design.
-    pub(super) fn new(design: &MomentsDesign, noisy: &NoisyFeatureSums) -> Self {
+    pub(super) fn new(design: &FourierMomentsDesign, noisy: &NoisyFeatureSums) -> Self {
         Self {
             period: design.period,
             rows: noisy.sums.rows as u64,
@@ -141,8 +141,9 @@ impl ReleasedFourierMoments {
     /// numbers.
     pub fn is_valid(&self, inputs: usize) -> bool {
         let Self { period, rows, rows_sd, squares, squares_sd, .. } = self;
-        let weighted = FrequencyNumbers { vectors: &self.frequencies, numbers: &self.weighted, sds: &self.weighted_sd };
-        let plain = FrequencyNumbers { vectors: &self.pairs, numbers: &self.plain, sds: &self.plain_sd };
+        let weighted =
+            NoisyFrequencySums { vectors: &self.frequencies, numbers: &self.weighted, sds: &self.weighted_sd };
+        let plain = NoisyFrequencySums { vectors: &self.pairs, numbers: &self.plain, sds: &self.plain_sd };
         // Few rows leave nothing to say of the plain sums: a design may have none.
         !weighted.vectors.is_empty()
             && weighted.is_valid(inputs)
@@ -155,7 +156,7 @@ impl ReleasedFourierMoments {
     }
 
     /// Input of a model: the features at its sites, and the noisy sums.
-    pub(super) fn to_site_features(&self, additive: bool) -> (SiteFeatures, NoisyFeatureSums) {
+    pub(super) fn to_features_and_sums(&self, additive: bool) -> (SiteFeatures, NoisyFeatureSums) {
         let [frequencies, pairs] =
             [&self.frequencies, &self.pairs].map(|list| Frequencies::from_vectors(list.iter().cloned()));
         let features = frequencies.site_features(&pairs, self.period, additive);
@@ -166,8 +167,8 @@ impl ReleasedFourierMoments {
                 plain: DVector::from_column_slice(&self.plain),
                 squares: self.squares,
             },
-            weighted: squared_deviations(&self.weighted_sd),
-            plain: squared_deviations(&self.plain_sd),
+            weighted: variances_from_sds(&self.weighted_sd),
+            plain: variances_from_sds(&self.plain_sd),
             squares: self.squares_sd * self.squares_sd,
             rows: self.rows_sd * self.rows_sd,
         };
@@ -176,7 +177,7 @@ impl ReleasedFourierMoments {
 }
 
 /// The numbers of some frequencies.
-struct FrequencyNumbers<'a> {
+struct NoisyFrequencySums<'a> {
     vectors: &'a [Vec<i64>],
     numbers: &'a [f64],
     sds: &'a [f64],
@@ -185,7 +186,7 @@ struct FrequencyNumbers<'a> {
 /// No entry of a frequency is larger: sums of them must not overflow.
 const MOST_TURNS: u64 = 1 << 20;
 
-impl FrequencyNumbers<'_> {
+impl NoisyFrequencySums<'_> {
     /// The vectors must be those of a half space and in its order, each with its numbers, and all noise positive.
     fn is_valid(&self, inputs: usize) -> bool {
         let entries = self.vectors.iter().flatten();
@@ -195,7 +196,7 @@ impl FrequencyNumbers<'_> {
         }
         let frequencies = Frequencies::from_vectors(self.vectors.iter().cloned());
         frequencies.vectors() == self.vectors
-            && frequencies.columns() == self.numbers.len()
+            && frequencies.column_count() == self.numbers.len()
             && self.sds.len() == self.numbers.len()
             && self.numbers.iter().all(|number| number.is_finite())
             && self.sds.iter().all(|sd| Positive::new(*sd).is_ok())
@@ -206,7 +207,7 @@ fn standard_deviations(variances: &DVector<f64>) -> Vec<f64> {
     variances.iter().map(|variance| variance.sqrt()).collect()
 }
 
-fn squared_deviations(sds: &[f64]) -> DVector<f64> {
+fn variances_from_sds(sds: &[f64]) -> DVector<f64> {
     DVector::from_iterator(sds.len(), sds.iter().map(|sd| sd * sd))
 }
 
@@ -227,7 +228,7 @@ impl MomentsModel {
     /// # Errors
     /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
     pub fn posterior(&self, released: &ReleasedMoments) -> Result<MomentsPosterior, MechanismError> {
-        let reference = self.reference(released.rows())?;
+        let reference = self.reference_model(released.row_count())?;
         match released {
             ReleasedMoments::Waves(waves) => Ok(MomentsPosterior::Sites(
                 self.build_mixture(waves, &HyperparameterGrid::around_reference(&reference))?,
@@ -265,7 +266,7 @@ impl MomentsModel {
         released: &ReleasedFourierMoments,
         grid: &HyperparameterGrid,
     ) -> Result<SiteProcessPosterior, MechanismError> {
-        let (features, noisy) = released.to_site_features(self.is_additive());
+        let (features, noisy) = released.to_features_and_sums(self.is_additive());
         let inputs = InputPosterior::new(&features, &noisy)?;
         Ok(fit_site_mixture(&features, &noisy, &inputs, grid)?)
     }
@@ -279,9 +280,9 @@ impl MomentsModel {
         posterior: &MomentsPosterior,
         points: &DMatrix<f64>,
     ) -> Result<SurfacePrediction, MechanismError> {
-        let points = scale_to_unit_box(points, &self.mechanism().domain);
+        let points = scale_and_clip_to_box(points, &self.mechanism().domain);
         let function = posterior.predict(&points).function;
-        let of_model = posterior.variance_without_noise(&points)?;
+        let of_model = posterior.variance_under_noiseless_sums(&points)?;
         let scale = self.summand().targets.scale;
         let (mut model_sd, mut noise_sd) = (Vec::new(), Vec::new());
         for (variance, of_model) in function.variance().iter().zip(of_model.iter()) {
@@ -295,12 +296,12 @@ impl MomentsModel {
 
     /// The function and targets at points (t x d), in units of the model.
     pub fn predict_in_model_units(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> MixturePrediction {
-        posterior.predict(&scale_to_unit_box(points, &self.mechanism().domain))
+        posterior.predict(&scale_and_clip_to_box(points, &self.mechanism().domain))
     }
 
     /// The means alone, at as many points as there are.
     pub fn means(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> Vec<f64> {
-        let points = scale_to_unit_box(points, &self.mechanism().domain);
+        let points = scale_and_clip_to_box(points, &self.mechanism().domain);
         posterior.means(&points).iter().map(|mean| self.to_target_units(*mean)).collect()
     }
 

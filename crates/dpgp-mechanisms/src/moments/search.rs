@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use super::choice::{KAPPAS, kernel_frequencies};
 use super::design::sensitivity_rule;
 use super::torus::TorusKernel;
-use super::{FourierSensitivityRule, Frequencies, FrequencyPairTable, MomentsDesign};
+use super::{FourierMomentsDesign, FourierSensitivityRule, Frequencies, FrequencyPairTable};
 use dpgp_gp::sites::{PublicReferenceModel, site_points};
 use dpgp_linalg::{Cholesky, LinalgError, largest_or_nan, product};
 use dpgp_noise::PrivacyError;
@@ -168,7 +168,7 @@ const STEPS: usize = 20;
 /// Halvings of the search for a multiplier.
 const HALVINGS: usize = 60;
 
-impl MomentsDesign {
+impl FourierMomentsDesign {
     /// A lower bound on the expected squared error of every design that [`MomentsDesign::with_least_risk`] chooses from: all weights on the frequencies
     /// that the kernel reaches, for the same periods and the same kappa. The excess of a design over it is at least what a better search could win.
     ///

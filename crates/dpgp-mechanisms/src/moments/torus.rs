@@ -14,11 +14,11 @@ use dpgp_gp::sites::{GramEntry, GramMap, GramMapTerm, PublicReferenceModel};
 pub(super) struct TorusKernel<'a> {
     reference: &'a PublicReferenceModel,
     period: f64,
-    masses: SpectralMasses,
+    masses: SpectralMassSource,
 }
 
 /// Where spectral masses come from.
-enum SpectralMasses {
+enum SpectralMassSource {
     /// By the spectral densities of the exponentiated quadratic kernels that it is the sum of.
     Density(Vec<ExponentiatedQuadraticTerm>),
     /// By a table.
@@ -28,8 +28,8 @@ enum SpectralMasses {
 impl<'a> TorusKernel<'a> {
     pub fn new(reference: &'a PublicReferenceModel, period: f64) -> Self {
         let masses = match reference.kernel.exponentiated_quadratic_terms() {
-            Some(parts) => SpectralMasses::Density(parts),
-            None => SpectralMasses::Table(SpectralMassTable::new(&reference.kernel, period)),
+            Some(parts) => SpectralMassSource::Density(parts),
+            None => SpectralMassSource::Table(SpectralMassTable::new(&reference.kernel, period)),
         };
         Self { reference, period, masses }
     }
@@ -38,14 +38,14 @@ impl<'a> TorusKernel<'a> {
     pub fn spectral_mass(&self, j: &[i64], k: &[i64], sign: i64) -> f64 {
         let turns: Vec<i64> = j.iter().zip(k).map(|(a, b)| a + sign * b).collect();
         let mass = match &self.masses {
-            SpectralMasses::Density(parts) => parts.iter().map(|part| self.density(part, &turns)).sum(),
-            SpectralMasses::Table(table) => self.reference.kernel.variance() * table.spectral_mass(&turns),
+            SpectralMassSource::Density(parts) => parts.iter().map(|part| self.spectral_density(part, &turns)).sum(),
+            SpectralMassSource::Table(table) => self.reference.kernel.variance() * table.spectral_mass(&turns),
         };
         if turns.iter().all(|turn| *turn == 0) { mass + self.reference.bias } else { mass }
     }
 
     /// The spectral density over `P^d`; along an input that the kernel does not depend on all of it is at zero.
-    fn density(&self, part: &ExponentiatedQuadraticTerm, turns: &[i64]) -> f64 {
+    fn spectral_density(&self, part: &ExponentiatedQuadraticTerm, turns: &[i64]) -> f64 {
         let mut density = part.variance;
         for (turn, lengthscale) in turns.iter().zip(&part.lengthscales) {
             if lengthscale.is_infinite() {
@@ -80,7 +80,7 @@ impl SpectralMassTable {
         let waves = DMatrix::from_fn(width, points, |j, i| {
             (TAU * (j * i % points) as f64 / points as f64).cos() / points as f64
         });
-        let mut masses = correlations(kernel, period, points);
+        let mut masses = periodic_grid_correlations(kernel, period, points);
         for _ in 0..dimensions {
             let rest = masses.len() / points;
             let along = &waves * DMatrix::from_vec(points, rest, masses);
@@ -105,7 +105,7 @@ impl SpectralMassTable {
 }
 
 /// Of a displacement at each point of the grid with zero; the first coordinate moves fastest.
-fn correlations(kernel: &BoxKernel, period: f64, points: usize) -> Vec<f64> {
+fn periodic_grid_correlations(kernel: &BoxKernel, period: f64, points: usize) -> Vec<f64> {
     let (dimensions, correlations) = (kernel.dimensions(), kernel.correlation_kernel(1.0));
     let zero = vec![0.0; dimensions];
     let count = (0..dimensions).fold(1, |count, _| count * points);
@@ -145,7 +145,7 @@ impl Frequencies {
     /// cos i cos j = (C(i - j) + C(i + j)) / 2,    sin i sin j = (C(i - j) - C(i + j)) / 2,    sin i cos j = (S(i + j) + S(i - j)) / 2.
     /// ```
     pub fn gram_map(&self, released: &Self, sites: &DMatrix<f64>, period: f64) -> GramMap {
-        let features = self.list_features();
+        let features = self.list_waves();
         let mut builder =
             GramBuilder { constant: DMatrix::zeros(features.len(), features.len()), sums: BTreeMap::new() };
         for (row, one) in features.iter().enumerate() {
@@ -153,7 +153,7 @@ impl Frequencies {
                 builder.add_product(row, column, one, other);
             }
         }
-        let places = released.cosine_columns();
+        let places = released.cosine_column_indices();
         let mut sums = Vec::new();
         for (vector, entries) in builder.sums {
             let waves = Self { vectors: vec![vector.clone()] }.features(sites, period);
@@ -168,7 +168,7 @@ impl Frequencies {
     }
 
     /// The features in the order of their columns.
-    fn list_features(&self) -> Vec<TorusWave<'_>> {
+    fn list_waves(&self) -> Vec<TorusWave<'_>> {
         let mut features = Vec::new();
         for frequency in &self.vectors {
             features.push(TorusWave { frequency, wave: WaveKind::Cosine });
@@ -178,7 +178,7 @@ impl Frequencies {
     }
 
     /// The column of the cosine of each frequency.
-    fn cosine_columns(&self) -> BTreeMap<&[i64], usize> {
+    fn cosine_column_indices(&self) -> BTreeMap<&[i64], usize> {
         let (mut places, mut next) = (BTreeMap::new(), 0);
         for vector in &self.vectors {
             places.insert(vector.as_slice(), next);
@@ -198,7 +198,7 @@ struct GramBuilder {
 impl GramBuilder {
     /// The product of two features, in sums of waves.
     fn add_product(&mut self, row: usize, column: usize, one: &TorusWave<'_>, other: &TorusWave<'_>) {
-        let (sum, difference) = (combine_frequencies(one, other, 1), combine_frequencies(one, other, -1));
+        let (sum, difference) = (signed_frequency_sum(one, other, 1), signed_frequency_sum(one, other, -1));
         // The halves of the waves of the sum and of the difference of the frequencies.
         let (wave, of_sum, of_difference) = match (one.wave, other.wave) {
             (WaveKind::Cosine, WaveKind::Cosine) => (WaveKind::Cosine, 0.5, 0.5),
@@ -231,7 +231,7 @@ impl GramBuilder {
 }
 
 /// `i + sign j`.
-fn combine_frequencies(one: &TorusWave<'_>, other: &TorusWave<'_>, sign: i64) -> Vec<i64> {
+fn signed_frequency_sum(one: &TorusWave<'_>, other: &TorusWave<'_>, sign: i64) -> Vec<i64> {
     one.frequency.iter().zip(other.frequency).map(|(i, j)| i + sign * j).collect()
 }
 

@@ -5,7 +5,7 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use super::frequencies::{BITS, PhaseTable, is_zero};
-use super::{Frequencies, MomentsDesign, MomentsNoise};
+use super::{FourierMomentsDesign, FourierMomentsNoise, Frequencies};
 use dpgp_gp::sites::{FeatureSums, LatticeCellSums, LatticeCountsAndSums, NoisyFeatureSums};
 use dpgp_noise::RoundedGaussian;
 use dpgp_number::{OutOfRangeError, Positive};
@@ -18,7 +18,7 @@ use dpgp_number::{OutOfRangeError, Positive};
 /// `eta = 2^-39 sqrt(sum_k 2 t_k + R^2 sum_j 2 u_j)`, since each entry of a table is off by less than 2 units and `|y| <= R`; `y` and `y^2` are
 /// exact. So replacing a row moves the release by at most `D + 2 eta` ([`MomentsDesign::lattice_sensitivity`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IntegerMoments {
+pub struct IntegerFourierMoments {
     rows: u64,
     weighted: Vec<i128>,
     plain: Vec<i128>,
@@ -41,12 +41,12 @@ impl SummedQuantity {
     }
 }
 
-impl IntegerMoments {
+impl IntegerFourierMoments {
     /// Of rows.
     ///
     /// # Errors
     /// [`OutOfRangeError`] unless the period of the design is a whole number of cells that a table holds.
-    pub fn new(design: &MomentsDesign, rows: &LatticeCountsAndSums) -> Result<Self, OutOfRangeError> {
+    pub fn new(design: &FourierMomentsDesign, rows: &LatticeCountsAndSums) -> Result<Self, OutOfRangeError> {
         let table = PhaseTable::for_lattice(rows.lattice, design.period)?;
         if table.period() != design.period {
             return Err(OutOfRangeError::new("a whole number of cells", design.period));
@@ -83,7 +83,7 @@ impl IntegerMoments {
     /// [`OutOfRangeError`] for noise beyond 128 bits, or of zero.
     pub fn release(
         &self,
-        noise: &MomentsNoise,
+        noise: &FourierMomentsNoise,
         unit: f64,
         source: &mut impl Rng,
     ) -> Result<NoisyFeatureSums, OutOfRangeError> {
@@ -158,7 +158,8 @@ impl<'a> LocatedCells<'a> {
         let turning = self.nonzero_dimensions(frequency, table);
         let (mut cosines, mut sines) = (0i128, 0i128);
         for (place, cell) in self.cells.iter().enumerate() {
-            let phase = table.lookup_phase(turning.iter().map(|input| input.phases[input.cells[place]]).sum());
+            let phase =
+                table.cosine_and_sine_at_phase(turning.iter().map(|input| input.phases[input.cells[place]]).sum());
             cosines += factor.value(cell) * i128::from(phase.cosine);
             sines += factor.value(cell) * i128::from(phase.sine);
         }
@@ -179,7 +180,7 @@ pub(super) fn add_rounded_noise(
     Ok(noisy)
 }
 
-impl MomentsDesign {
+impl FourierMomentsDesign {
     /// `D + 2 eta`, the sensitivity of [`IntegerMoments`].
     pub fn lattice_sensitivity(&self) -> f64 {
         let bound = self.rule.target_bound();
@@ -190,8 +191,8 @@ impl MomentsDesign {
     }
 
     /// Noise of `sigma` sensitivities on the lattice.
-    pub fn lattice_noise(&self, sigma: f64) -> MomentsNoise {
-        MomentsNoise::new(self, sigma * self.lattice_sensitivity())
+    pub fn lattice_noise(&self, sigma: f64) -> FourierMomentsNoise {
+        FourierMomentsNoise::new(self, sigma * self.lattice_sensitivity())
     }
 }
 
@@ -214,7 +215,8 @@ mod tests {
     /// One of each whole number, for targets in units of 3.
     #[test]
     fn whole_numbers_have_units() {
-        let whole = IntegerMoments { rows: 7, weighted: vec![1 << 40, 1 << 41], plain: vec![3 << 40], squares: 5 };
+        let whole =
+            IntegerFourierMoments { rows: 7, weighted: vec![1 << 40, 1 << 41], plain: vec![3 << 40], squares: 5 };
         let real = whole.to_real_units(3.0);
         assert_eq!((real.rows, real.weighted.as_slice(), real.plain.as_slice()), (7, &[3.0, 6.0][..], &[3.0][..]));
         assert_eq!(real.squares, 45.0);
@@ -228,7 +230,7 @@ mod tests {
         let frequencies = Frequencies::from_vectors([vec![0, 0], vec![0, 1], vec![1, 0], vec![1, -2]]);
         let weights = vec![0.4, 0.3, 0.2, 0.1];
         let design =
-            MomentsDesign::from_weights(frequencies, weights, lattice.nearest_whole_cell_period(1.5), 4.0, 2.0)
+            FourierMomentsDesign::from_weights(frequencies, weights, lattice.nearest_whole_cell_period(1.5), 4.0, 2.0)
                 .unwrap();
         let points = [[1.5 / 8.0, 6.5 / 8.0], [7.5 / 8.0, 2.5 / 8.0]];
         let (targets, rows) = ([5i64, -3], [2u64, 1]);
@@ -238,13 +240,13 @@ mod tests {
             targets: targets[i],
         });
         let counted = LatticeCountsAndSums { lattice, rows: 3, cells: cells.collect(), squares: 22 };
-        let found = IntegerMoments::new(&design, &counted).unwrap().to_real_units(1.0);
+        let found = IntegerFourierMoments::new(&design, &counted).unwrap().to_real_units(1.0);
         let inputs = nalgebra::DMatrix::from_row_slice(3, 2, &[points[0], points[0], points[1]].concat());
         let expected = design.compute_moments(&inputs, &[2.0, 3.0, -3.0]);
         assert!((found.weighted - expected.weighted).amax() < 1e-11);
         assert!((found.plain - expected.plain).amax() < 1e-11);
         assert_eq!((found.rows, found.squares), (3, 22.0));
-        let off = MomentsDesign { period: 1.49, ..design };
-        assert!(IntegerMoments::new(&off, &counted).is_err());
+        let off = FourierMomentsDesign { period: 1.49, ..design };
+        assert!(IntegerFourierMoments::new(&off, &counted).is_err());
     }
 }

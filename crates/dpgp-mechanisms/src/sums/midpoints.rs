@@ -9,7 +9,7 @@ const STEPS: usize = 20_000;
 
 /// Bounds of `k` and `p` ([`InducingGrid`]) for all inputs in a box.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MidpointBounds {
+pub struct MidpointFeatureBounds {
     /// `R_k` and `R_y`.
     pub record: RecordBounds,
     /// P, on `|p|^2`.
@@ -18,14 +18,14 @@ pub struct MidpointBounds {
     pub overlap: f64,
 }
 
-impl MidpointBounds {
+impl MidpointFeatureBounds {
     /// For inputs in a box, by its ends along each input, and targets within a bound.
     pub fn new(grid: &InducingGrid, record: RecordBounds, domain: &[[f64; 2]]) -> Self {
         let width = grid.lengthscale * std::f64::consts::FRAC_1_SQRT_2;
         let (mut plain, mut overlap) = (1.0, grid.variance.powi(-4));
         for ((side, middles), &[low, high]) in grid.sides.iter().zip(grid.midpoint_axes()).zip(domain) {
             plain *= squared_kernel_vector_norm_bound(&middles, width, Interval { low, high });
-            let ratio = OverlapRatio { side, middles, lengthscale: grid.lengthscale };
+            let ratio = MidpointOverlapRatio { side, middles, lengthscale: grid.lengthscale };
             overlap *= ratio.lower_bound(Interval { low, high });
         }
         Self { record, plain, overlap }
@@ -63,13 +63,13 @@ impl MidpointBounds {
 }
 
 /// `Q / T^2` along one input, where v is 1.
-struct OverlapRatio<'a> {
+struct MidpointOverlapRatio<'a> {
     side: &'a [f64],
     middles: Vec<f64>,
     lengthscale: f64,
 }
 
-impl OverlapRatio<'_> {
+impl MidpointOverlapRatio<'_> {
     /// A lower bound on the least value on an interval.
     ///
     /// The least value on a grid of step h, less what the curvature of the logarithm may hide between its places: `(ln Q)'' = -4 / l^2 + 16 V_Q / l^4` and `(ln T)'' = -2 / l^2 + 4 V_T / l^4`, where V are variances of points within a range W
@@ -116,19 +116,19 @@ mod tests {
         InducingGrid { sides: vec![side; dimensions], variance: 1.2, lengthscale }
     }
 
-    fn bounds(grid: &InducingGrid, target: f64) -> MidpointBounds {
+    fn bounds(grid: &InducingGrid, target: f64) -> MidpointFeatureBounds {
         let domain = vec![[-3.5, 3.0]; grid.sides.len()];
         let ends = Interval { low: -3.5, high: 3.0 };
         let squared =
             squared_kernel_vector_norm_bound(&grid.sides[0], grid.lengthscale, ends).powi(grid.sides.len() as i32);
         let features = grid.variance * squared.sqrt();
-        MidpointBounds::new(grid, RecordBounds { features, target }, &domain)
+        MidpointFeatureBounds::new(grid, RecordBounds { features, target }, &domain)
     }
 
     /// The squared distance of two records, by the features themselves.
     fn distance(grid: &InducingGrid, c: f64, one: (&[f64], f64), other: (&[f64], f64)) -> f64 {
         let inputs = DMatrix::from_row_slice(2, one.0.len(), &[one.0, other.0].concat());
-        let (k, p) = (grid.covariances().features(&inputs), grid.midpoint_bumps().features(&inputs));
+        let (k, p) = (grid.covariance_bumps().features(&inputs), grid.midpoint_bumps().features(&inputs));
         let (a, m) = (k.row(0) * one.1 - k.row(1) * other.1, p.row(0) - p.row(1));
         a.norm_squared() + c * m.norm_squared()
     }
@@ -169,7 +169,7 @@ mod tests {
         for place in 0..2000 {
             let (u, apart) = (-3.5 + 6.5 * f64::from(place) / 1999.0, 0.3);
             let x = DMatrix::from_column_slice(2, 1, &[u - apart, u + apart]);
-            let (k, p) = (grid.covariances().features(&x), grid.midpoint_bumps().features(&x));
+            let (k, p) = (grid.covariance_bumps().features(&x), grid.midpoint_bumps().features(&x));
             least = least.min(p.row(0).dot(&p.row(1)) / k.row(0).dot(&k.row(1)).powi(2));
         }
         assert!(overlap <= least && overlap > 0.999 * least, "{overlap} {least}");
@@ -186,12 +186,12 @@ mod tests {
     /// middles -1, 0, 0 and 1, at u = 0 and l = 1: `ln(2 + 2 e^-2) - 2 ln(2 e^-1)`.
     #[test]
     fn the_ratio_of_squares_is_that_of_its_sums() {
-        let one = OverlapRatio { side: &[0.0], middles: vec![0.0], lengthscale: 2.0 };
+        let one = MidpointOverlapRatio { side: &[0.0], middles: vec![0.0], lengthscale: 2.0 };
         assert!(
             one.logarithm(0.7).abs() < 1e-14
                 && (one.lower_bound(Interval { low: -3.0, high: 3.0 }) - 1.0).abs() < 1e-14
         );
-        let two = OverlapRatio { side: &[-1.0, 1.0], middles: vec![-1.0, 0.0, 0.0, 1.0], lengthscale: 1.0 };
+        let two = MidpointOverlapRatio { side: &[-1.0, 1.0], middles: vec![-1.0, 0.0, 0.0, 1.0], lengthscale: 1.0 };
         let expected = (2.0 + 2.0 * (-2f64).exp()).ln() - 2.0 * (2.0 * (-1f64).exp()).ln();
         assert!((two.logarithm(0.0) - expected).abs() < 1e-13, "{}", two.logarithm(0.0));
         // A bound is below the least that a finer grid finds, by the curvature that it may miss.
@@ -206,9 +206,9 @@ mod tests {
     /// way, so that its least is at an end; steps of 1e-4 may miss `(1e-4 / 4)^2 / 2` of its logarithm.
     #[test]
     fn the_least_is_lowered_by_what_steps_may_miss() {
-        let one = OverlapRatio { side: &[1.0], middles: vec![1.0], lengthscale: 2.0 };
+        let one = MidpointOverlapRatio { side: &[1.0], middles: vec![1.0], lengthscale: 2.0 };
         assert!(one.logarithm(3.0).abs() < 1e-14, "{}", one.logarithm(3.0));
-        let two = OverlapRatio { side: &[0.0, 1.0], middles: vec![0.0, 0.5, 0.5, 1.0], lengthscale: 2.0 };
+        let two = MidpointOverlapRatio { side: &[0.0, 1.0], middles: vec![0.0, 0.5, 0.5, 1.0], lengthscale: 2.0 };
         let ends = two.logarithm(2.0).min(two.logarithm(4.0));
         let missed = ends - two.lower_bound(Interval { low: 2.0, high: 4.0 }).ln();
         assert!((missed / 3.125e-10 - 1.0).abs() < 1e-3, "{missed:e}");

@@ -13,9 +13,10 @@ use dpgp_spec::setting::rules::{CheckResult, SettingError, check_dimension, chec
 use dpgp_spec::setting::{RangeSetting, RowChoiceBasis, SpecProblem};
 
 pub use ellipsoid::{NoiseAxes, NoiseEllipsoid, SumFeatureMaps};
-pub use midpoints::MidpointBounds;
+pub use midpoints::MidpointFeatureBounds;
 pub use rule::{
-    HeteroscedasticSensitivityRule, RecordBounds, SumsNoise, SumsSensitivityRule, class_sums_sensitivity, free_split,
+    HeteroscedasticSensitivityRule, RecordBounds, SumsNoise, SumsSensitivityRule, class_sums_sensitivity,
+    max_free_split_ratio,
 };
 
 /// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
@@ -29,7 +30,7 @@ pub struct SumsSetting {
     pub features: FeatureBoundSetting,
     /// The ratio of the noise variance on the first sum to that on the second. For an ellipsoid, the weight of the second
     /// sum in its trace.
-    #[serde(default = "one")]
+    #[serde(default = "default_split")]
     pub split: Positive,
     /// How the sensitivity is bounded.
     pub sensitivity: SumsSensitivityRule,
@@ -42,7 +43,7 @@ pub struct SumsSetting {
 }
 
 impl Mechanism for SumsSetting {
-    fn row_choice_basis(&self) -> RowChoiceBasis {
+    fn person_row_choice_basis(&self) -> RowChoiceBasis {
         RowChoiceBasis::Record
     }
 
@@ -85,7 +86,7 @@ impl SumsNoiseShape {
     }
 }
 
-fn one() -> Positive {
+fn default_split() -> Positive {
     Positive::ONE
 }
 
@@ -121,15 +122,15 @@ impl SumsSetting {
     /// # Errors
     /// [`SpecProblem::MissingKey`], [`SpecProblem::OutOfRange`], [`SpecProblem::WrongDimension`], [`SpecProblem::OnlySites`].
     pub fn check(&self, inputs: usize, summed: SummedValueKind) -> CheckResult {
-        self.check_plain()?;
-        self.check_bounds(inputs, summed)
+        self.check_all_products_spherical()?;
+        self.check_target_and_feature_bounds(inputs, summed)
     }
 
     /// Fails unless all products are released with spherical noise.
     ///
     /// # Errors
     /// [`SpecProblem::OnlySites`].
-    pub fn check_plain(&self) -> CheckResult {
+    pub fn check_all_products_spherical(&self) -> CheckResult {
         match (self.products, self.noise) {
             (SecondSumSetting::Midpoints, _) => fail(PRODUCTS, SpecProblem::OnlySites),
             (_, SumsNoiseShape::Ellipsoid) => fail(NOISE, SpecProblem::OnlySites),
@@ -153,8 +154,8 @@ impl SumsSetting {
     ///
     /// # Errors
     /// [`SpecProblem::Shape`], [`SpecProblem::OutOfRange`].
-    pub fn check_shape(&self, inputs: usize, numbers: usize) -> CheckResult {
-        if self.check_plain().is_err() && self.sensitivity != SumsSensitivityRule::Exact {
+    pub fn check_noise_shape(&self, inputs: usize, numbers: usize) -> CheckResult {
+        if self.check_all_products_spherical().is_err() && self.sensitivity != SumsSensitivityRule::Exact {
             let why = "sums at midpoints and ellipsoidal noise need sensitivity = \"exact\"".to_owned();
             return fail("privacy.mechanism.sums.sensitivity", SpecProblem::Shape(why));
         }
@@ -170,7 +171,7 @@ impl SumsSetting {
     ///
     /// # Errors
     /// [`SpecProblem::MissingKey`], [`SpecProblem::OutOfRange`], [`SpecProblem::WrongDimension`].
-    pub fn check_bounds(&self, inputs: usize, summed: SummedValueKind) -> CheckResult {
+    pub fn check_target_and_feature_bounds(&self, inputs: usize, summed: SummedValueKind) -> CheckResult {
         let path = "privacy.mechanism.sums";
         match (self.target_bound, summed) {
             (Some(_), _) | (None, SummedValueKind::Labels) => {}

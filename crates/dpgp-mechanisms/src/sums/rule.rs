@@ -58,7 +58,7 @@ impl SumsSensitivityRule {
 
 /// The split ratio up to which noise on B costs nothing: for `c <= R_y^2 / (2 R_k^2)` the sensitivity is `2 R_y
 /// R_k` whatever c is.
-pub fn free_split(bounds: RecordBounds) -> f64 {
+pub fn max_free_split_ratio(bounds: RecordBounds) -> f64 {
     (bounds.target / bounds.features).powi(2) / 2.0
 }
 
@@ -167,11 +167,11 @@ impl SumsNoise {
     /// A simulation of a release, with noise in floating point; B stays symmetric.
     pub fn simulate_release(self, sums: &SufficientStatistics, stream: &mut impl Rng) -> NoisySufficientStatistics {
         let (mut a, mut b) = (sums.a.clone(), sums.b.clone());
-        a.iter_mut().for_each(|v| *v += self.sd_a * normal(stream));
+        a.iter_mut().for_each(|v| *v += self.sd_a * draw_standard_normal(stream));
         for j in 0..a.len() {
-            b[(j, j)] += self.sd_b * normal(stream);
+            b[(j, j)] += self.sd_b * draw_standard_normal(stream);
             for i in j + 1..a.len() {
-                b[(i, j)] += self.sd_b * std::f64::consts::FRAC_1_SQRT_2 * normal(stream);
+                b[(i, j)] += self.sd_b * std::f64::consts::FRAC_1_SQRT_2 * draw_standard_normal(stream);
                 // One draw for both: an average of two would have half the variance.
                 b[(j, i)] = b[(i, j)];
             }
@@ -186,7 +186,7 @@ fn rounded_noise_at_least(sd: f64, unit: f64) -> Result<RoundedGaussian, OutOfRa
     RoundedGaussian::new(Positive::new(sd / unit * (1.0 + f64::from(-45).exp2()))?)
 }
 
-fn normal(stream: &mut impl Rng) -> f64 {
+fn draw_standard_normal(stream: &mut impl Rng) -> f64 {
     StandardNormal.sample(stream)
 }
 
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn noise_on_b_is_free_up_to_a_split() {
         let bounds = RecordBounds { features: 2.0, target: 3.0 };
-        let free = free_split(bounds);
+        let free = max_free_split_ratio(bounds);
         assert!((SumsSensitivityRule::Published.sensitivity(bounds, free) - 12.0).abs() < 1e-12);
         assert!(SumsSensitivityRule::Exact.sensitivity(bounds, 1.01 * free) > 12.0);
     }
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn sensitivities_have_two_branches() {
         let bounds = RecordBounds { features: 2.0, target: 3.0 };
-        assert_eq!(free_split(bounds), 1.125);
+        assert_eq!(max_free_split_ratio(bounds), 1.125);
         assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, 0.5), 12.0);
         let closed = 156.25f64.sqrt();
         assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, 2.0), closed);
@@ -269,7 +269,7 @@ mod tests {
             SufficientStatistics { a: DVector::from_element(2, 10.0), b: DMatrix::from_element(2, 2, 20.0), rows: 3 };
         let mut streams = [0, 1].map(|_| rand_pcg::Pcg64::seed_from_u64(2));
         let found = SumsNoise { sd_a: 1.0, sd_b: 3.0 }.simulate_release(&sums, &mut streams[0]);
-        let drawn: Vec<f64> = (0..5).map(|_| normal(&mut streams[1])).collect();
+        let drawn: Vec<f64> = (0..5).map(|_| draw_standard_normal(&mut streams[1])).collect();
         assert_eq!(found.a.as_slice(), [10.0 + drawn[0], 10.0 + drawn[1]]);
         let beside = 20.0 + 3.0 * std::f64::consts::FRAC_1_SQRT_2 * drawn[3];
         assert_eq!(found.b.as_slice(), [20.0 + 3.0 * drawn[2], beside, beside, 20.0 + 3.0 * drawn[4]]);

@@ -58,7 +58,7 @@ pub(super) fn enumerate<T: Ord>(most: u32, draw: impl Fn(&mut RandomBits<'_, Tap
         let mut tape = Tape { word: Some(word), rest, words: 0 };
         let mut bits = RandomBits::new(&mut tape);
         let outcome = draw(&mut bits);
-        let unused = bits.unused();
+        let unused = bits.unused_bit_count();
         let used = u64::BITS * tape.words - unused;
         if used <= length {
             *outcomes.masses.entry(outcome).or_insert(0.0) += (-f64::from(length)).exp2();

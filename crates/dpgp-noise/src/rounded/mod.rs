@@ -61,7 +61,7 @@ impl<'a, R: Rng> RandomBits<'a, R> {
 
     /// Bits of the last word that were not taken.
     #[cfg(test)]
-    pub fn unused(&self) -> u32 {
+    pub fn unused_bit_count(&self) -> u32 {
         self.left
     }
 }

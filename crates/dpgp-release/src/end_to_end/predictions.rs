@@ -127,7 +127,7 @@ impl PredictionRequest<'_> {
         for mut draw in draws.column_iter_mut() {
             draw.copy_from_slice(&release.draw(&mut source)?.mean);
         }
-        let (claimed, pairs) = (release.noise.mu(), neighbours.len());
+        let (claimed, pairs) = (release.noise.gdp_mu(), neighbours.len());
         let Ok(paired) = NeighbourDistanceEstimator::new(draws) else {
             return Ok(EndToEndCheck::from_distance(f64::INFINITY, claimed, 0.0, pairs));
         };
@@ -170,7 +170,7 @@ impl PredictionRequest<'_> {
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
         while made < draws.release_count(width) {
             let charged = self.uncharged_release(release.clone())?.charge(None, &self.release_spec(), None)?.draw()?;
-            let read = read_csv_numbers(&charged.csv()?, names)?;
+            let read = read_csv_numbers(&charged.predictions_csv()?, names)?;
             (width, made) = (read.len(), made + 1);
             numbers.extend(read);
         }
@@ -193,7 +193,7 @@ fn check_exact_neighbour_distances(release: &PreparedRelease, neighbours: &[Neig
             })
     };
     let found = neighbours.iter().map(apart).fold(0.0, f64::max);
-    EndToEndCheck::from_distance(found, release.noise.mu(), TOLERANCE, neighbours.len())
+    EndToEndCheck::from_distance(found, release.noise.gdp_mu(), TOLERANCE, neighbours.len())
 }
 
 /// The numbers of some columns of a file.
@@ -313,7 +313,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         if let Value::Object(fields) = &mut public {
             M::NOISY.iter().for_each(|name| drop(fields.remove(*name)));
         }
-        Ok(SimulatedRelease { sums, numbers, public, mu: noise.mu(), claim: certificate.guarantee })
+        Ok(SimulatedRelease { sums, numbers, public, mu: noise.gdp_mu(), claim: certificate.guarantee })
     }
 
     /// Releases with noise of the operating system, read from their files.

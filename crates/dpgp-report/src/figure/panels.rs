@@ -151,7 +151,7 @@ pub fn line_with_error_bars(estimates: &[PlottedEstimate], pen: Pen) -> Vec<Mark
 
 /// The legend of the bars.
 pub fn error_bar_legend() -> LegendEntry {
-    Swatch::Line(Pen::new(BLACK, 1.0)).means("bars: two standard errors")
+    Swatch::Line(Pen::new(BLACK, 1.0)).with_meaning("bars: two standard errors")
 }
 
 /// Rings for a paper's numbers, squares for its authors' files, crosses for references.
@@ -181,7 +181,7 @@ pub fn reference_legend_entry(owner: ValueOwner, radius: f64, pen: Pen) -> Legen
         ValueOwner::Authors => Swatch::Mark(MarkShape::Square, radius, pen),
         ValueOwner::Reference => Swatch::Mark(MarkShape::Times, radius, pen),
     };
-    swatch.means(value_owner_legend_text(owner))
+    swatch.with_meaning(value_owner_legend_text(owner))
 }
 
 /// Says in a legend where the numbers of an owner come from.

@@ -105,13 +105,13 @@ fn is_on_scale(preview: &ReleasePreview, value: f64) -> bool {
 
 fn legend(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Vec<LegendEntry> {
     let mut entries = vec![
-        Swatch::Line(ERROR).means("expected error of predictions"),
-        Swatch::Line(NOISE).means("privacy noise in the predictions"),
-        Swatch::Line(CONSTANT).means("error of a private mean of all targets"),
+        Swatch::Line(ERROR).with_meaning("expected error of predictions"),
+        Swatch::Line(NOISE).with_meaning("privacy noise in the predictions"),
+        Swatch::Line(CONSTANT).with_meaning("error of a private mean of all targets"),
         Swatch::Line(PRIOR)
-            .means(format!("error if nothing is released: {}", format_four_digits_trimmed(preview.prior))),
+            .with_meaning(format!("error if nothing is released: {}", format_four_digits_trimmed(preview.prior))),
         Swatch::Line(MODEL)
-            .means(format!("error without privacy: {}", format_four_digits_trimmed(preview.without_privacy))),
+            .with_meaning(format!("error without privacy: {}", format_four_digits_trimmed(preview.without_privacy))),
     ];
     if let Some(AccuracyGoal { error, epsilon }) = wanted {
         let needs = match epsilon {
@@ -124,13 +124,13 @@ fn legend(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Vec<LegendE
             }
             None => format!("no epsilon reaches an error of {}", format_four_digits_trimmed(error)),
         };
-        entries.push(Swatch::Line(WANTED).means(needs));
+        entries.push(Swatch::Line(WANTED).with_meaning(needs));
     }
     let hidden = preview.expected.iter().filter(|row| !is_on_scale(preview, row.error.max(row.noise)));
     let hidden: Vec<String> = hidden.map(|row| format_exact(row.epsilon.get())).collect();
     if !hidden.is_empty() {
         let above = format!("off the scale at epsilon = {}", hidden.join(", "));
-        entries.push(Swatch::None.means(above));
+        entries.push(Swatch::None.with_meaning(above));
     }
     entries
 }

@@ -9,8 +9,8 @@ use super::released_map::{MapCell, ReleasedMap};
 use dpgp_data::escape_hidden_line;
 use dpgp_plot::{
     BLACK, COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, PlotAxis, PlotPoint,
-    Rect, RenderedFigure, Scale, Swatch, Ticks, WHITE, axis_margins, letters_that_fit, min_max, render_captioned,
-    title_height, viridis,
+    Rect, RenderedFigure, Scale, Swatch, Ticks, WHITE, axis_margins, letters_that_fit, min_max,
+    render_with_plot_places, title_height, viridis,
 };
 use dpgp_release::PredictionsFilePoint;
 
@@ -20,7 +20,7 @@ const NARROW: f64 = 460.0;
 
 /// A file of its own, with a title and a description for screen readers, and the caption below.
 pub(super) fn render_svg(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
-    let RenderedFigure { svg, .. } = render_captioned(&map.title(), &picture(map, WIDE)?, caption)?;
+    let RenderedFigure { svg, .. } = render_with_plot_places(&map.title(), &picture(map, WIDE)?, caption)?;
     let (title, about) = (map.title(), caption.join(" "));
     let about = escape_hidden_line(&about);
     let head = format!("<title>{}</title>\n<desc>{}</desc>\n", HtmlEscape(&title), HtmlEscape(&about));
@@ -29,7 +29,7 @@ pub(super) fn render_svg(map: &ReleasedMap<'_>, caption: &[String]) -> Result<St
 
 /// The drawing on a page, which has title and caption itself.
 pub(super) fn render_for_page(map: &ReleasedMap<'_>) -> Result<RenderedFigure, MapError> {
-    let rendered = render_captioned("", &picture(map, NARROW)?, &[])?;
+    let rendered = render_with_plot_places("", &picture(map, NARROW)?, &[])?;
     let name = format!("<svg aria-label=\"{}\" ", HtmlEscape(&map.title()));
     Ok(RenderedFigure { svg: add_image_role(&rendered.svg).replacen("<svg ", &name, 1), ..rendered })
 }
@@ -124,8 +124,9 @@ fn cells_picture(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<P
         plots.insert(0, Plot { share, ..bar });
     }
     let top = title_height(&map.quantity_name(), inside);
-    let layout =
-        Layout::new(top + BAR + PLOT_GAP + height + BELOW).with_title_height(top).with_fitted_width(width, inside);
+    let layout = Layout::new(top + BAR + PLOT_GAP + height + BELOW)
+        .with_title_height(top)
+        .with_single_panel_widths(width, inside);
     let panel = Panel { title: map.quantity_name(), span: 1, plots };
     Ok(Picture { legend: legend(map), layout, panels: vec![panel] })
 }
@@ -214,7 +215,7 @@ impl Hatching {
 }
 
 fn legend(map: &ReleasedMap<'_>) -> Vec<LegendEntry> {
-    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.describe_rule(&map.unit_suffix()));
+    let hatched = Swatch::Hatched(PALE, HATCH).with_meaning(map.mask.describe_rule(&map.unit_suffix()));
     if map.masked_count() > 0 { vec![hatched] } else { Vec::new() }
 }
 
@@ -257,9 +258,9 @@ fn line_picture(map: &ReleasedMap<'_>, width: f64) -> Picture {
         Mark::Line(curve_points(map, |point| point.mean), MEAN),
     ];
     let legend = vec![
-        Swatch::Line(MEAN).means("private_mean"),
-        Swatch::Area(NOISE).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
-        Swatch::Area(TOTAL).means(interval_legend_text(map)),
+        Swatch::Line(MEAN).with_meaning("private_mean"),
+        Swatch::Area(NOISE).with_meaning("privacy noise alone: private_mean ± 1.96 noise_sd"),
+        Swatch::Area(TOTAL).with_meaning(interval_legend_text(map)),
     ];
     let x = PlotAxis::with_fitting_ticks(scale(&map.x), axis_label(map, &map.x, width - 32.0));
     let height = LINE_HEIGHT[0] * width + LINE_HEIGHT[1];
@@ -283,7 +284,7 @@ fn bars_picture(map: &ReleasedMap<'_>, width: f64) -> Picture {
         ..PlotAxis::with_fitting_ticks(value_scale(map, Scale::from_zero(shown)), "")
     };
     let names = map.x.words.iter().rev().map(|word| truncate_text(word, MOST_LETTERS)).collect();
-    let y = PlotAxis::with_names(names, "");
+    let y = PlotAxis::with_category_names(names, "");
     let mut marks = Vec::with_capacity(6 * words);
     for cell in &map.cells {
         let middle = bar_position(&map.x, cell);
@@ -298,9 +299,9 @@ fn bars_picture(map: &ReleasedMap<'_>, width: f64) -> Picture {
         marks.extend([across(low, high, INTERVAL), end(low), end(high)]);
     }
     let legend = vec![
-        Swatch::Line(MEAN).means("private_mean"),
-        Swatch::Line(NOISE_OF_BAR).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
-        Swatch::Line(INTERVAL).means(interval_legend_text(map)),
+        Swatch::Line(MEAN).with_meaning("private_mean"),
+        Swatch::Line(NOISE_OF_BAR).with_meaning("privacy noise alone: private_mean ± 1.96 noise_sd"),
+        Swatch::Line(INTERVAL).with_meaning(interval_legend_text(map)),
     ];
     Picture { legend, ..single_plot_picture(map, width, BAR_HEIGHT * words as f64, Plot::new(x, y, marks)) }
 }
@@ -315,7 +316,7 @@ fn single_plot_picture(map: &ReleasedMap<'_>, width: f64, height: f64, plot: Plo
     let [left, right] = axis_margins(&plot.x, &plot.y);
     let inside = width - left - right;
     let top = title_height(&map.quantity_name(), inside);
-    let layout = Layout::new(top + height + BELOW).with_title_height(top).with_fitted_width(width, inside);
+    let layout = Layout::new(top + height + BELOW).with_title_height(top).with_single_panel_widths(width, inside);
     Picture { legend: Vec::new(), layout, panels: vec![Panel::new(map.quantity_name(), plot)] }
 }
 

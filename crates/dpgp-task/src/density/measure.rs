@@ -115,9 +115,9 @@ impl DensitySharedState<'_> {
         let histogram = cell.mechanism.downcast::<HistogramSetting>();
         let histogram = histogram.ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let model = HistogramModel::new(self.bins.clone(), histogram, &self.job.setting.data);
-        let guarantee = model.guarantee(cell);
+        let guarantee = model.certified_noise(cell);
         let known =
-            cell.mechanism.denoises_experiments().then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
+            cell.mechanism.denoises_in_experiments().then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
         let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
         let (mut metrics, mut frames) = (Vec::<(&str, Vec<f64>)>::new(), Vec::new());
         for draw in 0..draws {
@@ -337,7 +337,7 @@ impl<'a> PrivateDensity<'a> {
         let plain = mean.predict(kernel.as_ref(), &targets, &block.points).add_scalar(centre);
         let noise = MeanFunctionNoise::new(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
         let noise = PredictionNoise::new(Box::new(noise));
-        let sensitivity = function.sensitivity.bound(&mean.weights, &mean.norms);
+        let sensitivity = function.sensitivity.sensitivity(&mean.weights, &mean.norms);
         let density = Self { block, plain, noise, sensitivity, shared: None, centred };
         let shared = (!block.task.own_draws).then(|| density.draw_unit_noise("function"));
         Ok(Self { shared, ..density })

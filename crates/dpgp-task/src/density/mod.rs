@@ -157,7 +157,7 @@ impl DensityTask {
     /// The counts of a histogram are no prediction: only a process makes one of them.
     fn check_denoise(&self, privacy: &PrivacySetting) -> CheckResult {
         let process = matches!(self.estimate, DensityEstimate::Process(_));
-        if process || !privacy.mechanism.denoises_experiments() {
+        if process || !privacy.mechanism.denoises_in_experiments() {
             return Ok(());
         }
         let needed = "estimate.process, because counts alone are not predictions";

@@ -14,7 +14,8 @@ use crate::{AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob
 use dpgp_accounting::{Calibration, gaussian_delta};
 use dpgp_gp::polynomial_prediction_map;
 use dpgp_mechanisms::{
-    CellSections, FoldPredictionMap, SseSensitivityRule, cloaking_setting, selection_probabilities, sse_sensitivity,
+    CellSections, FoldPredictionMap, SseSensitivityRule, require_cloaking_setting, selection_probabilities,
+    sse_sensitivity,
 };
 use dpgp_spec::setting::CheckResult;
 use registry::{DESIGN, design_cloak};
@@ -92,7 +93,7 @@ impl ErrataTask {
 impl TaskRequirements for ErrataTask {
     fn check(&self, setting: &CellSections) -> CheckResult {
         setting.privacy.check_unprotected("inf (the numbers are computed without privacy)")?;
-        cloaking_setting(&setting.privacy).map(drop)
+        require_cloaking_setting(&setting.privacy).map(drop)
     }
 
     fn metric_names(&self, _: u32) -> Vec<String> {

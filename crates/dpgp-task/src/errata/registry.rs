@@ -300,7 +300,7 @@ pub(super) fn compute_row_norm_erratum() -> Result<ErratumNumbers, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     let inducing = DMatrix::from_column_slice(2, 1, &[-0.5, 0.5]);
     let mean = fitc_representer(&kernel, 0.1, &inducing, &DMatrix::zeros(1, 1))?;
-    let [published, exact] = RULES.map(|rule| rule.bound(&mean.weights, &mean.norms));
+    let [published, exact] = RULES.map(|rule| rule.sensitivity(&mean.weights, &mean.norms));
     Ok(ErratumNumbers::upper_bound_claim(published, exact, exact))
 }
 
@@ -311,8 +311,8 @@ pub(super) fn compute_inducing_gain_erratum() -> Result<ErratumNumbers, TaskErro
     let inducing = DMatrix::from_column_slice(4, 1, &[20.0, 60.0, 100.0, 140.0]);
     let whole = exact_representer(&kernel, 0.1, &ages)?;
     let sparse = fitc_representer(&kernel, 0.1, &inducing, &ages)?;
-    let [published, exact] =
-        RULES.map(|rule| rule.bound(&whole.weights, &whole.norms) / rule.bound(&sparse.weights, &sparse.norms));
+    let [published, exact] = RULES
+        .map(|rule| rule.sensitivity(&whole.weights, &whole.norms) / rule.sensitivity(&sparse.weights, &sparse.norms));
     Ok(ErratumNumbers::equality_claim(published, exact, exact))
 }
 
@@ -346,7 +346,7 @@ pub(super) fn compute_kernel_scale_erratum() -> ErratumNumbers {
 
 /// Five heights, of which one moves by 100: how far the centre that all others are predicted around moves.
 pub(super) fn compute_private_normalisation_erratum() -> ErratumNumbers {
-    let clip = Some(Positive::constant(50.0));
+    let clip = Some(Positive::literal(50.0));
     let setting = NormaliseSetting::Private { clip, centre: PrivateCentreSetting::Mean, scale: false };
     let [low, high] = [80.0, 180.0].map(|last| normalise(&[140.0, 145.0, 150.0, 155.0, last], &setting).centre);
     ErratumNumbers::upper_bound_claim(0.0, (low - high).abs(), 0.0)
@@ -430,11 +430,11 @@ pub(super) fn compute_gradient_scheme_erratum() -> Result<ErratumNumbers, TaskEr
 /// root.
 pub(super) fn compute_squared_noise_scale_erratum() -> Result<ErratumNumbers, TaskError> {
     let attempts = RandomStarts {
-        step: Positive::constant(0.05),
+        step: Positive::literal(0.05),
         steps: Count::literal::<5>(),
         attempts: Count::literal::<2>(),
-        below: Positive::constant(0.08),
-        still: Positive::constant(1e-5),
+        below: Positive::literal(0.08),
+        still: Positive::literal(1e-5),
     };
     let solver = Solver::GradientAttempts(attempts);
     let delta = design_cloak(&height_by_age_map(&[])?, CloakingOptions { solver, ..DESIGN })?.widened;

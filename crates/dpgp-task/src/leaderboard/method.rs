@@ -26,7 +26,7 @@ use dpgp_accounting::{Certificate, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::{ExponentiatedQuadratic, ExponentiatedQuadraticSetting, KernelSetting};
 use dpgp_gp::variational::{
-    ConditionalFeatures, GaussianPrediction, InducingInputs, SufficientStatistics, noise_aware_posterior,
+    FeaturesWithConditionalVariances, GaussianPrediction, InducingInputs, SufficientStatistics, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
     BinNoiseDistribution, BinStatistic, BinningSetting, MomentFeatures, MomentsSetting, PrivacySetting, SumsSetting,
@@ -339,7 +339,7 @@ pub(super) struct NoisySumsRegression<'a> {
     kernel: ExponentiatedQuadratic,
     points: DMatrix<f64>,
     statistics: SufficientStatistics,
-    located: ConditionalFeatures,
+    located: FeaturesWithConditionalVariances,
     noise_variance: f64,
 }
 
@@ -351,7 +351,7 @@ impl<'a> NoisySumsRegression<'a> {
         let sums = BoundedTargetSums::new(context.job.sums()?, &context.task.inducing, variance, lengthscale)?;
         let inducing = InducingInputs::new(&kernel, &points)?;
         let statistics = SufficientStatistics::new(&inducing, &rows.inputs, &rows.targets, sums.bound);
-        let located = inducing.conditional_features(&rows.test);
+        let located = inducing.features_with_conditional_variances(&rows.test);
         let noise_variance = noise_variance(context.model)?;
         Ok(Self { sums, points, statistics, located, noise_variance, kernel })
     }
@@ -409,7 +409,7 @@ impl NoisyMeanRegression {
             .map(|cell| Ok(OneTargetGuarantee::from_privacy(cell)?.noise_scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
-        let denoise = mechanism.denoises_experiments();
+        let denoise = mechanism.denoises_in_experiments();
         let designer =
             NoiseDesigner { mechanism, process: &process, test: &rows.test, map: &map, denoise, weights: None };
         let noises = designer.design_noises(&scales)?;

@@ -23,7 +23,7 @@ use dpgp_gp::PredictiveMixture;
 use dpgp_gp::variational::{GaussianPrediction, NoiseCorrection, Regularisation};
 use dpgp_mechanisms::{
     BinningSetting, CellSections, CloakingSetting, MomentsSetting, PrivacySetting, SseSensitivityRule, SummedValueKind,
-    SumsSetting, check_stationary_kernel, check_waves_only, cloaking_setting, require_linear_mechanism,
+    SumsSetting, check_stationary_kernel, check_waves_only, require_cloaking_setting, require_linear_mechanism,
 };
 use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
@@ -154,7 +154,7 @@ impl LengthscaleChoiceSetting {
         let model = setting.model("task.leaderboard")?;
         let whole = model.sparse.is_none() && model.eq_kernel_parameters().is_some();
         match (setting.privacy.mechanism.downcast::<CloakingSetting>(), whole) {
-            (Some(_), true) => cloaking_setting(&setting.privacy).map(drop),
+            (Some(_), true) => require_cloaking_setting(&setting.privacy).map(drop),
             _ => {
                 let why = "needs mechanism.cloaking and an exact model with the `eq` kernel";
                 fail(path, SpecProblem::Shape(why.to_owned()))

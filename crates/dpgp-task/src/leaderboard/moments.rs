@@ -13,11 +13,12 @@ use crate::cross_validation::FoldRows;
 use crate::{AuditableCertificate, AuditedMechanism, ReplicateJob, Sample, TaskError};
 use dpgp_gp::PredictiveMixture;
 use dpgp_gp::sites::{
-    FeatureSums, HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, fit_mixture_from_matrices,
+    FeatureSums, HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, fit_mixture_from_kernel_matrices,
 };
 use dpgp_mechanisms::{
-    AuditedMomentsNoise, AuditedWavesNoise, DesignProblem, LEAST_SIGMA, MomentsDesign, MomentsModel, MomentsSetting,
-    PrivacySetting, SimulatedMoments, moments_certificate, reference_model_for_moments, scale_to_unit_box,
+    AuditedMomentsNoise, AuditedWavesNoise, FourierDesignProblem, FourierMomentsDesign, LEAST_SIGMA, MomentsModel,
+    MomentsSetting, PrivacySetting, SimulatedMoments, moments_certificate, reference_model_for_moments,
+    scale_and_clip_to_box,
 };
 use dpgp_stream::LatticeSums;
 
@@ -49,7 +50,7 @@ struct KernelMatrices {
 impl MomentsRegression {
     pub fn new(context: &LeaderboardContext<'_>, setting: &MomentsSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let reference = reference_model_for_moments(context.model, setting, rows.targets.len())?;
-        let inputs = scale_to_unit_box(&rows.inputs, &setting.domain);
+        let inputs = scale_and_clip_to_box(&rows.inputs, &setting.domain);
         let calibration = context.task.calibrate.map(IntervalCalibration::new);
         let mut releases: Vec<UnnoisedMomentsRelease> = Vec::new();
         for cell in context.job.cells {
@@ -57,8 +58,11 @@ impl MomentsRegression {
             if releases.iter().any(|release| release.sigma == sigma) {
                 continue;
             }
-            let question =
-                DesignProblem { reference: reference.clone(), sigma: sigma.max(LEAST_SIGMA), period: setting.period };
+            let question = FourierDesignProblem {
+                reference: reference.clone(),
+                sigma: sigma.max(LEAST_SIGMA),
+                period: setting.period,
+            };
             let design =
                 context.job.known.designs.get_or_compute(&question, || question.solve_design().map(Arc::new))?;
             releases.push(UnnoisedMomentsRelease {
@@ -75,7 +79,7 @@ impl MomentsRegression {
                 .known
                 .kernels
                 .get_or_compute(&reference.kernel, || Arc::new(grid.kernel_matrices(sites, sites))),
-            test: grid.kernel_matrices(sites, &scale_to_unit_box(&rows.test, &setting.domain)),
+            test: grid.kernel_matrices(sites, &scale_and_clip_to_box(&rows.test, &setting.domain)),
         };
         let training = TrainingRows { inputs, targets: rows.targets.clone() };
         Ok(Self { grid, releases, calibration, training, kernels })
@@ -110,7 +114,7 @@ impl PrivateRegression for MomentsRegression {
         let released = planned.draw_release(stream);
         let inputs = InputPosterior::new(&planned.features, &released)?;
         let KernelMatrices { sites, test } = &self.kernels;
-        let mixture = fit_mixture_from_matrices(sites, &planned.features, &released, &inputs, &self.grid)?;
+        let mixture = fit_mixture_from_kernel_matrices(sites, &planned.features, &released, &inputs, &self.grid)?;
         let level = match self.calibration {
             None => MASS,
             Some(calibration) => {
@@ -218,7 +222,7 @@ impl NoisyOutsideShare {
 /// Released values at one noise multiplier, before noise.
 struct UnnoisedMomentsRelease {
     pub sigma: f64,
-    pub design: Arc<MomentsDesign>,
+    pub design: Arc<FourierMomentsDesign>,
     pub sums: FeatureSums,
     pub features: SiteFeatures,
 }
@@ -261,7 +265,7 @@ impl CellsRegression {
         // Rows are summed in the units of a file.
         let targets = rows.targets.iter().map(|target| model.to_target_units(*target)).collect();
         let training = Sample { inputs: rows.inputs.clone(), targets, persons: Vec::new() };
-        Ok(Self { sums: model.sum_columns(training.columns())?, test: rows.test.clone(), model })
+        Ok(Self { sums: model.sum_rows_on_lattice(training.columns())?, test: rows.test.clone(), model })
     }
 }
 

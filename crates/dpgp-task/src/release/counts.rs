@@ -209,7 +209,7 @@ impl UnnoisedCounts {
             return Err(TaskError::Missing { needed: "mechanism.histogram" });
         };
         let axes = histogram_axes(task, &setting.data).map_err(|reason| TaskError::NotReleasable { reason })?;
-        let guarantee = model.guarantee(&setting.privacy);
+        let guarantee = model.certified_noise(&setting.privacy);
         // The sample holds the rows that pass the filters, and as many of each person as count.
         let summand = CountSummand { filters: Vec::new(), ..model.build_summand(&setting.data) };
         let inputs = sample.inputs.column_iter().map(|column| column.iter().copied().collect());

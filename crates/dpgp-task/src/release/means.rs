@@ -30,7 +30,7 @@ use crate::summary::mean;
 use crate::{OneTargetGuarantee, RandomStreams, RunCache, Sample, TaskError};
 use dpgp_gp::{ModelAveragedPosterior, PredictionMap};
 use dpgp_mechanisms::CellSections;
-use dpgp_noise::{LatticeMap, LatticeRelease, TargetLattice};
+use dpgp_noise::{FixedPointMap, LatticeRelease, TargetLattice};
 use dpgp_spec::setting::NormaliseSetting;
 
 /// Predictions before their noise.
@@ -116,18 +116,18 @@ impl UnnoisedPredictions {
         // that `W y` moves by at most 1 where one target does. Step 4 does not rely on this: it measures the whole
         // columns.
         let mechanism = &setting.privacy.mechanism;
-        let denoise = mechanism.denoises_releases();
+        let denoise = mechanism.denoises_in_releases();
         let weights = points.weights.as_deref();
         let designer = NoiseDesigner { mechanism, process: &process, test: inputs, map: &map, denoise, weights };
         let design = designer.design_noise(model_scale)?;
 
         // Step 1: targets to whole numbers. This clips them to the public bounds.
         let lattice = TargetLattice::new(low.get(), high.get())?;
-        let whole_targets: Vec<i64> = sample.targets.iter().map(|y| lattice.round_target(*y)).collect();
+        let whole_targets: Vec<i64> = sample.targets.iter().map(|y| lattice.clip_and_round_target(*y)).collect();
 
         // Step 3: the columns W to whole numbers of 2^-40.
         let weights = design.whitened_columns(&map);
-        let columns = LatticeMap::new(&weights)?;
+        let columns = FixedPointMap::new(&weights)?;
 
         // Step 4: the noise in whole numbers. The change is in units of the target, and the lattice turns it into
         // steps. The sensitivity is computed from the whole columns themselves, so that no factorisation enters the

@@ -14,7 +14,7 @@ use crate::{CellSetting, TaskSetting};
 use counts::{UnnoisedCounts, histogram_axes};
 use dpgp_accounting::Certificate;
 use dpgp_mechanisms::{HistogramSetting, MomentsSetting};
-use dpgp_noise::RoundedNoise;
+use dpgp_noise::RoundedNoiseParameters;
 use dpgp_spec::setting::{DataSetting, NormaliseSetting, RowDrawSetting, SourceSetting};
 use means::UnnoisedPredictions;
 use moments::{UnnoisedMoments, UnnoisedSums};
@@ -38,7 +38,7 @@ pub struct PreparedRelease {
     /// What is guaranteed.
     pub certificate: Certificate,
     /// The noise that it gets.
-    pub noise: RoundedNoise,
+    pub noise: RoundedNoiseParameters,
 }
 
 /// The numbers that get the noise.
@@ -280,10 +280,10 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                 };
                 largest = largest.max((moved(-50.0) - moved(60.0)).norm());
             }
-            assert!(largest <= release.noise.mu() * (1.0 + 1e-12), "{mechanism}: {largest}");
+            assert!(largest <= release.noise.gdp_mu() * (1.0 + 1e-12), "{mechanism}: {largest}");
             // A function has its sensitivity at all inputs; five of them see a part.
             let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999_999 };
-            assert!(largest >= reached * release.noise.mu(), "{mechanism}: {largest}");
+            assert!(largest >= reached * release.noise.gdp_mu(), "{mechanism}: {largest}");
             assert!(release.certificate.caveats.is_empty());
         }
     }
@@ -318,10 +318,10 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                     largest = largest.max((moved(true) - moved(false)).norm());
                 }
             }
-            let mu = release.noise.mu();
+            let mu = release.noise.gdp_mu();
             assert!(largest <= mu * (1.0 + 1e-12), "{mechanism}: {largest} {mu}");
             assert!(largest > 1.2 * mu / 3.0, "{mechanism}: {largest} {mu}");
-            assert!((mu / prepared(mechanism, targets.clone()).noise.mu() - 1.0).abs() < 1e-9);
+            assert!((mu / prepared(mechanism, targets.clone()).noise.gdp_mu() - 1.0).abs() < 1e-9);
             let text = release.certificate.to_string();
             assert!(
                 text.ends_with("the targets of one person (\"id\", at most 3 rows each) change by <= 10.0 each"),

@@ -32,8 +32,8 @@ impl UnnoisedMoments {
         let Some(model) = MomentsModel::new(setting) else {
             return Err(TaskError::NotReleasable { reason: "its mechanism is not mechanism.moments" });
         };
-        let (sums, privacy) = (model.sum_columns(sample.columns())?, (*setting.privacy).clone());
-        let guarantee = model.guarantee(&sums, &privacy)?;
+        let (sums, privacy) = (model.sum_rows_on_lattice(sample.columns())?, (*setting.privacy).clone());
+        let guarantee = model.certified_noise(&sums, &privacy)?;
         let moments = Self { model, points: points.clone(), sums, privacy };
         Ok(PreparedRelease {
             form: UnnoisedValues::Moments(Box::new(moments)),
@@ -61,8 +61,8 @@ pub fn preview_moments(
     cell: &PrivacySetting,
 ) -> Result<ReleasePreview, TaskError> {
     let unit = model.summand().targets.scale;
-    let reference = model.reference(model.public_row_count(rows))?;
-    let exact = model.design(&reference, LEAST_SIGMA)?.risk().max(0.0);
+    let reference = model.reference_model(model.public_row_count(rows))?;
+    let exact = model.design_moments(&reference, LEAST_SIGMA)?.risk().max(0.0);
     let mut expected = Vec::with_capacity(epsilons.len());
     // The mean covariance of two random places in the box is that of one place with the mean over all.
     let sites = site_points(reference.kernel.dimensions());
@@ -72,7 +72,7 @@ pub fn preview_moments(
         let sigma = model.row_noise_multiplier(&PrivacySetting { epsilon, ..cell.clone() });
         // One row moves the sum of targets by at most the distance of both bounds.
         let added = sigma * 2.0 * reference.bound / reference.rows as f64;
-        let design = model.design(&reference, sigma)?;
+        let design = model.design_moments(&reference, sigma)?;
         let risk = design.risk().max(exact);
         let least = model.risk_lower_bound(&reference, sigma)?.map(|least| least.min(risk));
         expected.push(ExpectedErrors {
@@ -81,7 +81,7 @@ pub fn preview_moments(
             error: unit * risk.sqrt(),
             least: least.map(|least| unit * least.sqrt()),
             constant: unit * (of_mean + added * added).sqrt(),
-            released: design.released_count(),
+            released: design.released_number_count(),
         });
     }
     let prior = unit * (reference.kernel.variance() + reference.bias).sqrt();
@@ -130,7 +130,7 @@ impl UnnoisedSums {
         let Self { model, points, sums, noise } = self;
         let noisy = noise.release_integers(sums.as_integer_sums(model.summand().units()), random)?;
         let inducing = model.factorise_inducing()?;
-        let located = inducing.conditional_features(points);
+        let located = inducing.features_with_conditional_variances(points);
         let posterior = model.posterior(&inducing, &noisy)?;
         let added = model.noise_covariance(&inducing, &noisy, &posterior)?;
         let (all, added) = (posterior.predict(&located), located.quadratic_forms(&added));

@@ -85,7 +85,7 @@ impl PreviewInput<'_> {
         let points = &self.points.inputs;
         let FittedPrediction { map, variance } = process.fit_prediction(points)?;
         let mechanism = &self.setting.privacy.mechanism;
-        let denoise = mechanism.denoises_releases();
+        let denoise = mechanism.denoises_in_releases();
         let weights = self.points.weights.as_deref();
         let designer = NoiseDesigner { mechanism, process: &process, test: points, map: &map, denoise, weights };
         let target = OneTargetGuarantee::from_privacy_unit(&self.setting.privacy, &self.setting.data)?;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{FitSize, TaskRequirements};
-use dpgp_mechanisms::{CellSections, SseSensitivityRule, cloaking_setting};
+use dpgp_mechanisms::{CellSections, SseSensitivityRule, require_cloaking_setting};
 use dpgp_number::{Count, Epsilon, Positive};
 use dpgp_spec::axis_value_label;
 use dpgp_spec::setting::rules::{check_positive, check_range, fail};
@@ -200,7 +200,7 @@ impl SelectionTask {
     pub const TOTAL: &str = "total-epsilon";
 
     /// The only clip, in largest changes of a target, that the corrected sensitivity is proved for.
-    pub const CORRECTED_CLIP: Positive = Positive::constant(4.0);
+    pub const CORRECTED_CLIP: Positive = Positive::literal(4.0);
 
     /// The name of an entry of the map of a candidate.
     pub fn entry_metric_name(name: &str, [test, training]: [usize; 2]) -> String {
@@ -251,7 +251,7 @@ impl TaskRequirements for SelectionTask {
         if self.sensitivity == SseSensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {
             return fail("task.selection.sensitivity", SpecProblem::CorrectedNeedsClip);
         }
-        cloaking_setting(&setting.privacy).map(drop)
+        require_cloaking_setting(&setting.privacy).map(drop)
     }
 
     fn metric_names(&self, _: u32) -> Vec<String> {

@@ -14,8 +14,9 @@ use crate::model::noise_variance;
 use crate::{ReplicateJob, TaskError, noisy_sums};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{
-    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, MixturePrediction,
-    NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, SiteProcessPosterior, ValueWithPrior, fit_site_mixture,
+    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithLogPrior, MixturePrediction,
+    NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, SiteProcessPosterior, ValueWithLogPrior,
+    fit_site_mixture,
 };
 use dpgp_gp::variational::GaussianBumpGrid;
 use dpgp_linalg::{LinalgError, largest_or_nan};
@@ -86,9 +87,9 @@ impl BoxProcessPrior {
         let lengthscales = self.domain.iter().map(|[low, high]| self.lengthscale / (high - low)).collect();
         let correlations = Arc::new(ExponentiatedQuadratic::ard(1.0, lengthscales));
         HyperparameterGrid {
-            kernels: vec![KernelWithPrior { correlations, log_prior: 0.0 }],
-            variances: vec![ValueWithPrior { value: self.variance, log_prior: 0.0 }],
-            noises: vec![ValueWithPrior { value: self.noise_variance, log_prior: 0.0 }],
+            kernels: vec![KernelWithLogPrior { correlations, log_prior: 0.0 }],
+            variances: vec![ValueWithLogPrior { value: self.variance, log_prior: 0.0 }],
+            noises: vec![ValueWithLogPrior { value: self.noise_variance, log_prior: 0.0 }],
             steps: 1,
             bias: 0.0,
             first: self.variance,
@@ -176,8 +177,8 @@ impl NoisyFeatureMaps {
     pub fn simulate_release(&self, sums: &FeatureSums, sigma: f64, stream: &mut impl Rng) -> NoisyFeatureSums {
         self.with_noise_variances(
             FeatureSums {
-                weighted: self.weighted.noise.noisy(&sums.weighted, sigma, stream),
-                plain: self.plain.noise.noisy(&sums.plain, sigma, stream),
+                weighted: self.weighted.noise.simulate_release(&sums.weighted, sigma, stream),
+                plain: self.plain.noise.simulate_release(&sums.plain, sigma, stream),
                 ..sums.clone()
             },
             sigma,
@@ -217,7 +218,7 @@ fn check_sum_count(path: &str, inducing: &[RangeSetting], sums: &SumsSetting) ->
     let points: usize = inducing.iter().map(|range| range.points).product();
     let middles: usize = inducing.iter().map(|range| 2 * range.points - 1).product();
     check_range(path, middles <= MOST_MIDDLES, "a grid with at most 2000 midpoints", middles as f64)?;
-    sums.check_shape(inducing.len(), points + middles)
+    sums.check_noise_shape(inducing.len(), points + middles)
 }
 
 /// A process that varies from site to site is not known by its values there.
@@ -246,7 +247,7 @@ mod tests {
     fn maps(variance: f64) -> NoisyFeatureMaps {
         let sides = vec![(0..9).map(|place| 10.0 + 0.5 * f64::from(place)).collect()];
         let grid = InducingGrid { sides, variance: 1.0, lengthscale: 1.0 };
-        let [weighted, plain] = [grid.covariances(), grid.midpoint_bumps()]
+        let [weighted, plain] = [grid.covariance_bumps(), grid.midpoint_bumps()]
             .map(|bumps| NoisyFeatureMap { noise: NoiseAxes::spherical(bumps.len(), variance), bumps });
         NoisyFeatureMaps { weighted, plain }
     }

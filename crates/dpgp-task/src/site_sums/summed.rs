@@ -16,7 +16,7 @@ use dpgp_gp::sites::{FeatureSums, NoisyFeatureSums};
 use dpgp_gp::variational::{GaussianBumpGrid, InducingGrid, InducingInputs, SufficientStatistics};
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
-    LEAST_SIGMA, MidpointBounds, NoiseAxes, NoiseEllipsoid, PrivacySetting, RecordBounds, SecondSumSetting,
+    LEAST_SIGMA, MidpointFeatureBounds, NoiseAxes, NoiseEllipsoid, PrivacySetting, RecordBounds, SecondSumSetting,
     SumFeatureMaps, SumsNoiseShape, SumsSetting,
 };
 use dpgp_spec::setting::RangeSetting;
@@ -60,7 +60,7 @@ impl<'a> InducingSums<'a> {
         let of_inducing = InducingGrid { sides: sides.collect(), variance, lengthscale };
         // The obligations hold for inputs in the box.
         let inputs = model.clip_inputs(rows.inputs);
-        let form = if setting.check_plain().is_ok() {
+        let form = if setting.check_all_products_spherical().is_ok() {
             let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
             let points = product_grid(inducing);
             let places = InducingInputs::new(&kernel, &points)?;
@@ -117,7 +117,7 @@ impl<'a> InducingSums<'a> {
 /// The published release.
 fn published_noise_maps(grid: &InducingGrid, target: &BoundedTargetSums<'_>, split: f64) -> NoisyFeatureMaps {
     let square = target.sensitivity.assumed.powi(2);
-    let weighted = grid.covariances();
+    let weighted = grid.covariance_bumps();
     let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
     NoisyFeatureMaps {
         weighted: NoisyFeatureMap { noise: NoiseAxes::spherical(weighted.len(), square), bumps: weighted },
@@ -152,12 +152,15 @@ impl ShapedNoiseSums {
         domain: &[[f64; 2]],
         known: &RunCache,
     ) -> Result<Self, TaskError> {
-        let maps =
-            SumFeatureMaps { weighted: grid.covariances(), plain: plain_features(setting, grid), bound: target.bound };
+        let maps = SumFeatureMaps {
+            weighted: grid.covariance_bumps(),
+            plain: plain_features(setting, grid),
+            bound: target.bound,
+        };
         let (maps, gap) = match setting.noise {
             SumsNoiseShape::Spherical => {
                 let record = RecordBounds { features: target.sums.features, target: target.bound };
-                let most = MidpointBounds::new(grid, record, domain).sensitivity(setting.split.get());
+                let most = MidpointFeatureBounds::new(grid, record, domain).sensitivity(setting.split.get());
                 (spherical_noise_maps(&maps, most * most), None)
             }
             SumsNoiseShape::Ellipsoid => {

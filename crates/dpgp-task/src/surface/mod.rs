@@ -14,10 +14,10 @@ use crate::{
     noisy_sums,
 };
 use dpgp_gp::sites::{Lattice, LatticeCountsAndSums, site_points};
-use dpgp_gp::variational::{ConditionalFeatures, InducingInputs, SufficientStatistics, WeightPosterior};
+use dpgp_gp::variational::{FeaturesWithConditionalVariances, InducingInputs, SufficientStatistics, WeightPosterior};
 use dpgp_mechanisms::{
     CellSections, MechanismSetting, MomentsModel, MomentsPosterior, MomentsSetting, PrivacySetting, SimulatedMoments,
-    SummedValueKind, SumsSetting, check_moments,
+    SummedValueKind, SumsSetting, check_spec_for_moments,
 };
 use dpgp_number::{Epsilon, Finite};
 use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
@@ -96,7 +96,7 @@ impl TaskRequirements for SurfaceTask {
             return fail("privacy.mechanism.moments.cells_per_input", SpecProblem::Shape(why.to_owned()));
         }
         let without = self.inducing.is_empty() && self.posterior.is_none();
-        check_moments(PATH, moments, without, setting)
+        check_spec_for_moments(PATH, moments, without, setting)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
@@ -125,9 +125,9 @@ impl MeasurableTask for SurfaceTask {
         let sums = model.sums(job.sample)?;
         let inducing = model.factorise_inducing()?;
         let statistics = model.statistics(&sums);
-        let exact = model.posterior(&inducing, &statistics.to_noise_free())?;
+        let exact = model.posterior(&inducing, &statistics.with_zero_noise())?;
         let map = model.figure_points();
-        let located = inducing.conditional_features(&map);
+        let located = inducing.features_with_conditional_variances(&map);
         let variance = targets_variance(&model.summand().targets.quantize_targets(&job.sample.targets).numbers)
             * model.summand().targets.unit_value().powi(2);
         let (inducing, model) = (&inducing, &model);
@@ -174,7 +174,7 @@ struct SurfaceSharedState<'a> {
     variance: f64,
     exact: WeightPosterior,
     map: DMatrix<f64>,
-    located: ConditionalFeatures,
+    located: FeaturesWithConditionalVariances,
 }
 
 impl SurfaceSharedState<'_> {
@@ -268,7 +268,7 @@ const SPOTS: usize = 2048;
 impl<'a> MomentsSurfaceSharedState<'a> {
     pub fn new(task: &'a SurfaceTask, job: &'a ReplicateJob<'a>) -> Result<Self, TaskError> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
-        let sums = model.sum_columns(job.sample.columns())?;
+        let sums = model.sum_rows_on_lattice(job.sample.columns())?;
         let rows = sums.to_row_sums();
         let (domain, middles) = (&model.summand().domain, rows.cells.iter());
         let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();

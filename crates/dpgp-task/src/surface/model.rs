@@ -13,8 +13,8 @@ use dpgp_gp::variational::{
     InducingInputs, NoiseCorrection, NoisySufficientStatistics, SufficientStatistics, WeightPosterior,
     noise_aware_posterior,
 };
-use dpgp_mechanisms::{CellSections, PrivacySetting, SumsNoise, SumsSetting, public_target_scaling};
-use dpgp_noise::RoundedNoise;
+use dpgp_mechanisms::{CellSections, PrivacySetting, SumsNoise, SumsSetting, public_target_quantizer};
+use dpgp_noise::RoundedNoiseParameters;
 use dpgp_spec::setting::{NoiseAwareInverseSetting, RangeSetting};
 use dpgp_stream::{KernelSummand, KernelSums, QuantizedKernel, sum_rows_serially};
 
@@ -26,7 +26,7 @@ pub struct SumsGuarantee {
     /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity of A, in units of the model.
-    pub record: RoundedNoise,
+    pub record: RoundedNoiseParameters,
 }
 
 /// The model of a surface task.
@@ -57,7 +57,7 @@ impl SurfaceModel {
         let model = setting.model.as_deref()?;
         let inputs = setting.data.dimensions();
         let (variance, lengthscales) = model.variance_and_lengthscales(inputs)?;
-        let targets = public_target_scaling(&setting.normalise, sums.target_bound?.get())?;
+        let targets = public_target_quantizer(&setting.normalise, sums.target_bound?.get())?;
         let inducing = product_grid(&task.inducing);
         let mechanism = sums_in_lengthscales(sums, &lengthscales);
         let ranges: Vec<RangeSetting> =
@@ -132,7 +132,7 @@ impl SurfaceModel {
     pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.target_sums();
         let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).with_privacy_unit(self.unit.clone()));
-        let record = RoundedNoise { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
+        let record = RoundedNoiseParameters { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
         if cell.epsilon.get().is_infinite() {
             return SumsGuarantee { noise, certificate, record };
         }
@@ -172,7 +172,7 @@ impl SurfaceModel {
     ) -> (NoisySufficientStatistics, SumsGuarantee) {
         let guarantee = self.guarantee(cell);
         let free = cell.epsilon.get().is_infinite();
-        let noisy = if free { sums.to_noise_free() } else { guarantee.noise.simulate_release(sums, stream) };
+        let noisy = if free { sums.with_zero_noise() } else { guarantee.noise.simulate_release(sums, stream) };
         (noisy, guarantee)
     }
 

@@ -61,7 +61,9 @@ pub(super) struct LeastTraceEllipsoid {
 ///
 /// # Errors
 /// [`LinalgError`] if features are not finite, or the axes of a second moment are not found.
-pub(super) fn least_trace(contributions: &RecordContributions) -> Result<LeastTraceEllipsoid, LinalgError> {
+pub(super) fn fit_least_trace_ellipsoid(
+    contributions: &RecordContributions,
+) -> Result<LeastTraceEllipsoid, LinalgError> {
     let mut weights = PairWeights::even(contributions.plain.nrows());
     let mut best: Option<LeastTraceEllipsoid> = None;
     let mut bound = 0.0f64;
@@ -116,8 +118,9 @@ impl PairWeights {
         let both = &self.opposite + &self.equal;
         let rows = both.column_sum();
         let difference = &self.equal - &self.opposite;
-        let weighted = EigenvalueRoots::new(&laplacian(&contributions.weighted, &rows, &difference))?;
-        let plain = EigenvalueRoots::new(&laplacian(&contributions.plain, &rows, &both))?;
+        let weighted =
+            EigenvalueSquareRoots::new(&laplacian_second_moment(&contributions.weighted, &rows, &difference))?;
+        let plain = EigenvalueSquareRoots::new(&laplacian_second_moment(&contributions.plain, &rows, &both))?;
         let raised = weighted.raised.sum() + plain.raised.sum();
         Ok(LeastTraceEllipsoid {
             bound: (weighted.trace + plain.trace).powi(2),
@@ -136,7 +139,7 @@ impl PairWeights {
 }
 
 /// `2 E' (diag(r) - W) E`, symmetric (k x k).
-fn laplacian(features: &DMatrix<f64>, rows: &DVector<f64>, weights: &DMatrix<f64>) -> DMatrix<f64> {
+fn laplacian_second_moment(features: &DMatrix<f64>, rows: &DVector<f64>, weights: &DMatrix<f64>) -> DMatrix<f64> {
     let mut weighed = -product(weights, features);
     for (mut column, of_feature) in weighed.column_iter_mut().zip(features.column_iter()) {
         column += rows.component_mul(&of_feature);
@@ -159,7 +162,7 @@ pub struct NoiseAxes {
 }
 
 /// The roots of the eigenvalues of a second moment, with its axes.
-pub(super) struct EigenvalueRoots {
+pub(super) struct EigenvalueSquareRoots {
     pub axes: DMatrix<f64>,
     /// None is less than a floor (k).
     pub raised: DVector<f64>,
@@ -167,7 +170,7 @@ pub(super) struct EigenvalueRoots {
     pub trace: f64,
 }
 
-impl EigenvalueRoots {
+impl EigenvalueSquareRoots {
     /// Of a positive semidefinite matrix.
     ///
     /// # Errors
@@ -219,7 +222,7 @@ impl NoiseAxes {
     }
 
     /// Sums along the axes with noise of `sigma` times these standard deviations: a simulation, in floating point.
-    pub fn noisy(&self, along: &DVector<f64>, sigma: f64, stream: &mut impl Rng) -> DVector<f64> {
+    pub fn simulate_release(&self, along: &DVector<f64>, sigma: f64, stream: &mut impl Rng) -> DVector<f64> {
         along.zip_map(&self.variances, |sum, variance| {
             let normal: f64 = StandardNormal.sample(stream);
             sum + sigma * variance.sqrt() * normal
@@ -239,7 +242,7 @@ mod tests {
             weighted: DMatrix::from_column_slice(2, 1, &[1.0, 0.0]),
             plain: DMatrix::from_column_slice(2, 1, &[0.0, 1.0]),
         };
-        let found = least_trace(&contributions).unwrap();
+        let found = fit_least_trace_ellipsoid(&contributions).unwrap();
         assert!((found.trace() - 16.0 / 3.0).abs() < 0.02 && found.bound <= 16.0 / 3.0 + 1e-9);
         assert!(found.bound > 0.98 * 16.0 / 3.0, "{}", found.bound);
         assert!((found.weighted.variances[0] - 4.0).abs() < 1e-9 + 0.02);
@@ -252,7 +255,7 @@ mod tests {
             weighted: DMatrix::from_fn(9, 3, |i, j| ((2 * i + 5 * j) as f64).sin()),
             plain: DMatrix::from_fn(9, 4, |i, j| ((3 * i + 4 * j * j) as f64).cos()),
         };
-        let found = least_trace(&contributions).unwrap();
+        let found = fit_least_trace_ellipsoid(&contributions).unwrap();
         assert!(found.trace() < 1.03 * found.bound && found.trace() >= found.bound);
         let held = SquaredPairDistances::new(&found.whitened(&contributions)).greatest();
         assert!((held - 1.0).abs() < 1e-9, "{held}");
@@ -286,7 +289,7 @@ mod axes_tests {
     fn noise_along_an_axis_has_its_standard_deviation() {
         let axes =
             NoiseAxes { axes: DMatrix::identity(3, 3), variances: DVector::from_column_slice(&[4.0, 9.0, 0.25]) };
-        let noisy = axes.noisy(&DVector::from_element(3, 1.0), 10.0, &mut Pcg64::seed_from_u64(3));
+        let noisy = axes.simulate_release(&DVector::from_element(3, 1.0), 10.0, &mut Pcg64::seed_from_u64(3));
         let mut stream = Pcg64::seed_from_u64(3);
         for (noisy, sd) in noisy.iter().zip([20.0, 30.0, 5.0]) {
             let normal: f64 = StandardNormal.sample(&mut stream);

@@ -28,7 +28,7 @@ use nalgebra::DMatrix;
 
 use dpgp_gp::variational::GaussianBumpGrid;
 use dpgp_linalg::{LinalgError, largest_or_nan};
-use least_trace::{RecordContributions, SquaredPairDistances, least_trace};
+use least_trace::{RecordContributions, SquaredPairDistances, fit_least_trace_ellipsoid};
 
 pub use least_trace::NoiseAxes;
 
@@ -95,7 +95,7 @@ impl NoiseEllipsoid {
     /// For another number of inputs.
     pub fn with_least_trace(maps: &SumFeatureMaps, domain: &[[f64; 2]]) -> Result<Self, LinalgError> {
         let inputs = domain.len() - 1;
-        let found = least_trace(&maps.contributions(&box_grid_points(domain, FOUND[inputs])))?;
+        let found = fit_least_trace_ellipsoid(&maps.contributions(&box_grid_points(domain, FOUND[inputs])))?;
         let reach = bound_squared_shift(maps, &found.weighted, &found.plain, domain, CERTIFIED[inputs]);
         let held = found.scaled(reach);
         Ok(Self { gap: held.trace() / held.bound - 1.0, weighted: held.weighted, plain: held.plain })
@@ -141,8 +141,8 @@ fn bound_squared_shift(
     let at = WhitenedMaps { maps, weighted, plain };
     let longest = SquaredPairDistances::new(&at.contributions(&places)).greatest().sqrt();
     let steps: Vec<f64> = domain.iter().map(|[low, high]| ((high - low) / (side - 1) as f64).powi(2) / 8.0).collect();
-    let fourth = steps.iter().sum::<f64>() * at.fourth_derivatives();
-    let missed = steps.iter().enumerate().map(|(input, step)| step * (at.curvature(&places, input) + fourth));
+    let fourth = steps.iter().sum::<f64>() * at.fourth_derivative_bound();
+    let missed = steps.iter().enumerate().map(|(input, step)| step * (at.largest_curvature(&places, input) + fourth));
     (longest + 2.0 * missed.sum::<f64>()).powi(2) * (1.0 + ROUNDING)
 }
 
@@ -163,7 +163,7 @@ impl WhitenedMaps<'_> {
     }
 
     /// The greatest length of the second derivative along an input, over the places.
-    fn curvature(&self, places: &DMatrix<f64>, input: usize) -> f64 {
+    fn largest_curvature(&self, places: &DMatrix<f64>, input: usize) -> f64 {
         let weighted = self.weighted.whitened(&self.maps.weighted.curvatures(places, input)) * self.maps.bound;
         let plain = self.plain.whitened(&self.maps.plain.curvatures(places, input));
         let squares = weighted.row_iter().zip(plain.row_iter());
@@ -171,14 +171,14 @@ impl WhitenedMaps<'_> {
     }
 
     /// A bound on the length of every fourth derivative, anywhere.
-    fn fourth_derivatives(&self) -> f64 {
-        let weighted = self.maps.bound * whitened_derivative_bound(&self.maps.weighted, self.weighted);
-        weighted.hypot(whitened_derivative_bound(&self.maps.plain, self.plain))
+    fn fourth_derivative_bound(&self) -> f64 {
+        let weighted = self.maps.bound * whitened_fourth_derivative_bound(&self.maps.weighted, self.weighted);
+        weighted.hypot(whitened_fourth_derivative_bound(&self.maps.plain, self.plain))
     }
 }
 
 /// The bound on fourth derivatives over the least standard deviation.
-fn whitened_derivative_bound(bumps: &GaussianBumpGrid, axes: &NoiseAxes) -> f64 {
+fn whitened_fourth_derivative_bound(bumps: &GaussianBumpGrid, axes: &NoiseAxes) -> f64 {
     bumps.fourth_derivative_bound() / axes.variances.min().sqrt()
 }
 
@@ -193,7 +193,7 @@ mod tests {
         let side = [-4.0, -2.0, 0.0, 2.0, 4.0].to_vec();
         let grid = InducingGrid { sides: vec![side; inputs], variance: 1.3, lengthscale: 2.0 };
         let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(|w| (4.5 * w).sqrt()));
-        SumFeatureMaps { weighted: grid.covariances(), plain, bound: 3.0 }
+        SumFeatureMaps { weighted: grid.covariance_bumps(), plain, bound: 3.0 }
     }
 
     fn squared(maps: &SumFeatureMaps, shape: &NoiseEllipsoid, pair: &[f64], sign: f64) -> f64 {
@@ -242,7 +242,7 @@ mod reach_tests {
         for inputs in [1, 2] {
             let sides = vec![vec![-2.0, -0.7, 0.6]; inputs];
             let grid = InducingGrid { sides, variance: 1.0, lengthscale: 1.0 };
-            let maps = SumFeatureMaps { weighted: grid.covariances(), plain: grid.midpoint_bumps(), bound: 2.0 };
+            let maps = SumFeatureMaps { weighted: grid.covariance_bumps(), plain: grid.midpoint_bumps(), bound: 2.0 };
             let [weighted, plain] = [&maps.weighted, &maps.plain].map(|bumps| NoiseAxes::spherical(bumps.len(), 1.0));
             let (domain, mut missed) = (vec![[-2.3, 1.0]; inputs], 0);
             let fine = SquaredPairDistances::new(&maps.contributions(&box_grid_points(&domain, 41))).greatest();
@@ -271,16 +271,16 @@ mod reach_tests {
     #[test]
     fn the_margin_holds_curvatures_and_fourth_derivatives() {
         let grid = InducingGrid { sides: vec![vec![-2.0, -0.7, 0.6]], variance: 1.0, lengthscale: 1.0 };
-        let maps = SumFeatureMaps { weighted: grid.covariances(), plain: grid.midpoint_bumps(), bound: 2.0 };
+        let maps = SumFeatureMaps { weighted: grid.covariance_bumps(), plain: grid.midpoint_bumps(), bound: 2.0 };
         let (weighted, plain) = (axes(&maps.weighted, 9.0), axes(&maps.plain, 0.25));
         let at = WhitenedMaps { maps: &maps, weighted: &weighted, plain: &plain };
-        let fourth = at.fourth_derivatives();
+        let fourth = at.fourth_derivative_bound();
         let parts = [maps.weighted.fourth_derivative_bound() * 2.0 / 3.0, maps.plain.fourth_derivative_bound() * 2.0];
         assert!((fourth / parts[0].hypot(parts[1]) - 1.0).abs() < 1e-12, "{fourth} {parts:?}");
         let places = box_grid_points(&[[-2.0, 1.0]], 3);
         let longest = SquaredPairDistances::new(&at.contributions(&places)).greatest().sqrt();
         let step = 1.5f64.powi(2) / 8.0;
-        let margin = 2.0 * step * (at.curvature(&places, 0) + step * fourth);
+        let margin = 2.0 * step * (at.largest_curvature(&places, 0) + step * fourth);
         let found = bound_squared_shift(&maps, &weighted, &plain, &[[-2.0, 1.0]], 3) / (longest + margin).powi(2);
         assert!((found - 1.0 - ROUNDING).abs() < 1e-3 * ROUNDING, "{found} {longest} {margin}");
         // Second differences of what one record adds.
@@ -288,6 +288,6 @@ mod reach_tests {
         let (b, t) = (second(moved.each_ref().map(|at| &at.weighted)), second(moved.each_ref().map(|at| &at.plain)));
         let lengths = b.row_iter().zip(t.row_iter()).map(|(b, t)| b.norm_squared() + t.norm_squared());
         let curvature = largest_or_nan(lengths).sqrt();
-        assert!((at.curvature(&places, 0) / curvature - 1.0).abs() < 1e-4, "{curvature}");
+        assert!((at.largest_curvature(&places, 0) / curvature - 1.0).abs() < 1e-4, "{curvature}");
     }
 }

@@ -115,14 +115,14 @@ impl PictureBuilder for BarsFigure {
             levels.extend([level, equal_level]);
         }
         let legend = legend(&levels);
-        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(Some(2)), panels }.with_panel_letters())
+        Ok(Picture { legend, layout: Layout::new(HEIGHT).with_columns(Some(2)), panels }.with_panel_letters())
     }
 }
 
 /// With a y axis that ends there.
 fn limit_y_axis(mut panel: Panel, most: f64) -> Panel {
     for plot in &mut panel.plots {
-        plot.y.scale = plot.y.scale.within(None, Some(most));
+        plot.y.scale = plot.y.scale.with_given_ends(None, Some(most));
     }
     panel
 }
@@ -176,17 +176,17 @@ fn magnified_height(bars: &[CandidateBar]) -> f64 {
 fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
     let mut legend = match levels.iter().find_map(|level| level.repeats) {
         None => vec![
-            Swatch::Area(INSIDE).means("a candidate (width: its probability)"),
-            Swatch::Line(EXPECTED).means("expected value of the selected candidate"),
+            Swatch::Area(INSIDE).with_meaning("a candidate (width: its probability)"),
+            Swatch::Line(EXPECTED).with_meaning("expected value of the selected candidate"),
         ],
         Some(repeats) => vec![
-            Swatch::Area(INSIDE).means("a candidate of the first replicate (width: its probability)"),
-            Swatch::Line(EXPECTED).means(format!("expected value, mean of {repeats} replicates")),
+            Swatch::Area(INSIDE).with_meaning("a candidate of the first replicate (width: its probability)"),
+            Swatch::Line(EXPECTED).with_meaning(format!("expected value, mean of {repeats} replicates")),
         ],
     };
     for owner in ValueOwner::ALL {
         if levels.iter().flat_map(|level| &level.others).any(|(other, _)| *other == owner) {
-            legend.push(Swatch::Line(owner_pen(owner)).means(value_owner_legend_text(owner)));
+            legend.push(Swatch::Line(owner_pen(owner)).with_meaning(value_owner_legend_text(owner)));
         }
     }
     legend

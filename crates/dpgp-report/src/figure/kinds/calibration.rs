@@ -21,7 +21,7 @@ impl PictureBuilder for CalibrationFigure {
             let (x, y) = (PlotAxis::with_numbers(UNIT, &self.x_label), PlotAxis::with_grid_lines(UNIT, &self.label));
             Panel::new(&group.title, Plot::new(x, y, marks(self, report, group)))
         });
-        let layout = Layout::new(HEIGHT).columns(self.columns);
+        let layout = Layout::new(HEIGHT).with_columns(self.columns);
         Ok(Picture { legend: legend(self, report), layout, panels: panels.collect() })
     }
 }
@@ -39,7 +39,7 @@ fn marks(setting: &CalibrationFigure, report: &Report<'_>, group: &PanelCells) -
 
 fn legend(setting: &CalibrationFigure, report: &Report<'_>) -> Vec<LegendEntry> {
     let lines = method_legend(report, &setting.lines).into_iter();
-    lines.chain([Swatch::Line(DIAGONAL).means("calibrated"), error_bar_legend()]).collect()
+    lines.chain([Swatch::Line(DIAGONAL).with_meaning("calibrated"), error_bar_legend()]).collect()
 }
 
 const COVERAGE_HEIGHT: f64 = 290.0;
@@ -75,9 +75,9 @@ fn coverage_picture(setting: &CalibrationFigure, report: &Report<'_>, x: usize) 
             panels.push(Panel::new(title, Plot::new(x_side, y_side, coverage_marks(setting, report, &own, x, mass))));
         }
     }
-    let nominal = [Swatch::Line(NOMINAL).means("nominal mass"), error_bar_legend()];
+    let nominal = [Swatch::Line(NOMINAL).with_meaning("nominal mass"), error_bar_legend()];
     let legend = method_legend(report, &setting.lines).into_iter().chain(nominal).chain(reference_legend(&rows));
-    Picture { legend: legend.collect(), layout: Layout::new(COVERAGE_HEIGHT).columns(Some(masses.len())), panels }
+    Picture { legend: legend.collect(), layout: Layout::new(COVERAGE_HEIGHT).with_columns(Some(masses.len())), panels }
 }
 
 /// The masses that some cell has, in their order.
@@ -134,7 +134,9 @@ fn method_legend(report: &Report<'_>, lines: &str) -> Vec<LegendEntry> {
     let Some(axis) = report.axis_index(lines) else { return Vec::new() };
     let labels = report.experiment.axes[axis].labels.iter().enumerate();
     labels
-        .map(|(number, label)| Swatch::Line(method_pen(number)).means(report.display_label_with_axis(axis, label)))
+        .map(|(number, label)| {
+            Swatch::Line(method_pen(number)).with_meaning(report.display_label_with_axis(axis, label))
+        })
         .collect()
 }
 

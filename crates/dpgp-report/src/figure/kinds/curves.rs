@@ -163,7 +163,8 @@ impl<'a> CurvesFigureData<'a> {
         let data = self.data.iter().flatten().map(|spot| spot.y);
         let bins = self.histograms.iter().flat_map(|bins| bins.value.iter().chain(bins.noisy)).copied();
         let releases = self.releases.iter().flat_map(ReleasedCurve::y_values);
-        Scale::covering(false, curves.chain(releases).chain(data).chain(bins)).within(setting.least, setting.most)
+        Scale::covering(false, curves.chain(releases).chain(data).chain(bins))
+            .with_given_ends(setting.least, setting.most)
     }
 
     /// The marks of a cell in a panel of its own.
@@ -208,17 +209,20 @@ impl<'a> CurvesFigureData<'a> {
         let noisy = self.has_curve_with(|curve| !curve.noise_sd.is_empty());
         let mean = if noisy { "mean without privacy noise" } else { "mean" };
         let inputs = match self.inducing.iter().any(|inducing| !inducing.y.is_empty()) {
-            true => Swatch::Mark(MarkShape::Plus, 5.0, INDUCING_PEN).means("means of the inducing values"),
-            false => Swatch::Mark(MarkShape::Tick, 7.0, INDUCING_PEN).means("inducing inputs"),
+            true => Swatch::Mark(MarkShape::Plus, 5.0, INDUCING_PEN).with_meaning("means of the inducing values"),
+            false => Swatch::Mark(MarkShape::Tick, 7.0, INDUCING_PEN).with_meaning("inducing inputs"),
         };
         let entries = [
-            (self.has_curve_with(|curve| !curve.mean.is_empty()), Swatch::Line(MEAN).means(mean)),
-            (self.has_curve_with(|curve| !curve.gp_sd.is_empty()), Swatch::Area(BAND).means("± 2 sd of the model")),
-            (self.has_curve_with(|curve| !curve.draws.is_empty()), Swatch::Line(DRAW).means("private releases")),
-            (noisy, Swatch::Line(NOISE).means("± 1 sd of the privacy noise")),
-            (noisy, Swatch::Line(QUARTER).means("± ¼ sd of the privacy noise")),
-            (self.has_curve_with(|curve| !curve.truth.is_empty()), Swatch::Line(TRUTH).means("truth")),
-            (self.has_data(), Swatch::Mark(MarkShape::Times, 3.0, OBSERVED).means(data)),
+            (self.has_curve_with(|curve| !curve.mean.is_empty()), Swatch::Line(MEAN).with_meaning(mean)),
+            (
+                self.has_curve_with(|curve| !curve.gp_sd.is_empty()),
+                Swatch::Area(BAND).with_meaning("± 2 sd of the model"),
+            ),
+            (self.has_curve_with(|curve| !curve.draws.is_empty()), Swatch::Line(DRAW).with_meaning("private releases")),
+            (noisy, Swatch::Line(NOISE).with_meaning("± 1 sd of the privacy noise")),
+            (noisy, Swatch::Line(QUARTER).with_meaning("± ¼ sd of the privacy noise")),
+            (self.has_curve_with(|curve| !curve.truth.is_empty()), Swatch::Line(TRUTH).with_meaning("truth")),
+            (self.has_data(), Swatch::Mark(MarkShape::Times, 3.0, OBSERVED).with_meaning(data)),
             (self.inducing.iter().any(|inducing| !inducing.x.is_empty()), inputs),
         ];
         let entries = entries.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry);
@@ -231,14 +235,14 @@ impl<'a> CurvesFigureData<'a> {
         let mut entries = Vec::new();
         if self.has_curve_with(|curve| !curve.mean.is_empty()) {
             let lines = labels.into_iter().enumerate();
-            entries.extend(lines.map(|(i, label)| Swatch::Line(OverlayPens::new(i).mean).means(label)));
+            entries.extend(lines.map(|(i, label)| Swatch::Line(OverlayPens::new(i).mean).with_meaning(label)));
         }
         let OverlayPens { sd, data, .. } = OverlayPens::new(0);
         if self.has_curve_with(|curve| !curve.gp_sd.is_empty()) {
-            entries.push(Swatch::Line(sd).means("± 1 sd of the model"));
+            entries.push(Swatch::Line(sd).with_meaning("± 1 sd of the model"));
         }
         if self.has_data() {
-            entries.push(Swatch::Mark(MarkShape::Times, 4.0, data).means(data_label));
+            entries.push(Swatch::Mark(MarkShape::Times, 4.0, data).with_meaning(data_label));
         }
         entries
     }
@@ -284,7 +288,7 @@ impl PictureBuilder for CurvesFigure {
             Some(overlay) => all.overlay_legend(report, overlay, data),
             None => all.legend(data),
         };
-        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(self.columns), panels }.with_panel_letters())
+        Ok(Picture { legend, layout: Layout::new(HEIGHT).with_columns(self.columns), panels }.with_panel_letters())
     }
 }
 
@@ -358,10 +362,10 @@ impl ReleasedCurve {
 fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
     let others = releases.iter().any(|release| !release.others.is_empty());
     let entries = [
-        (true, Swatch::Line(SUBJECT).means("one private release")),
-        (true, Swatch::Line(INTERVAL).means("95 % interval of model and privacy noise around it")),
-        (others, Swatch::Line(OTHER).means("other private releases")),
-        (true, Swatch::Line(WITHOUT).means("mean without privacy noise")),
+        (true, Swatch::Line(SUBJECT).with_meaning("one private release")),
+        (true, Swatch::Line(INTERVAL).with_meaning("95 % interval of model and privacy noise around it")),
+        (others, Swatch::Line(OTHER).with_meaning("other private releases")),
+        (true, Swatch::Line(WITHOUT).with_meaning("mean without privacy noise")),
     ];
     let shown = entries.into_iter().filter(|(shown, _)| *shown && !releases.is_empty());
     shown.map(|(_, entry)| entry).collect()

@@ -79,7 +79,7 @@ impl PictureBuilder for HintonFigure {
 /// The scale of places that each have this room.
 fn padded_scale(values: Vec<f64>, room: f64) -> Scale {
     let [low, high] = min_max(values).unwrap_or([0.0, 0.0]);
-    Scale::between(low, high).wider(room / 2.0)
+    Scale::between(low, high).with_margin(room / 2.0)
 }
 
 /// A square of circles at each place, row by row from the upper left.
@@ -109,10 +109,10 @@ fn class_mark(positive: bool) -> (MarkShape, Pen) {
 
 fn legend() -> Vec<LegendEntry> {
     vec![
-        framed_disc_swatch(WHITE).means("probability above ½"),
-        framed_disc_swatch(BLACK).means("below ½ (larger circles are more certain)"),
-        class_swatch(true).means("training, positive"),
-        class_swatch(false).means("training, negative"),
+        framed_disc_swatch(WHITE).with_meaning("probability above ½"),
+        framed_disc_swatch(BLACK).with_meaning("below ½ (larger circles are more certain)"),
+        class_swatch(true).with_meaning("training, positive"),
+        class_swatch(false).with_meaning("training, negative"),
     ]
 }
 

@@ -59,10 +59,10 @@ impl PictureBuilder for IntervalsFigure {
             single_numeric_axis(report).map_or("", |axis| report.display_name(&report.experiment.axes[axis].name));
         let plot = Plot::new(
             PlotAxis::with_grid_lines(scale(self, &lines), &self.label),
-            PlotAxis::with_names(names, label),
+            PlotAxis::with_category_names(names, label),
             marks,
         );
-        let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).means("ours ± sd")];
+        let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).with_meaning("ours ± sd")];
         let shown = |owner: &ValueOwner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
         legend.extend(
             ValueOwner::ALL.into_iter().filter(shown).map(|owner| reference_legend_entry(owner, RADIUS, OTHERS)),

@@ -84,7 +84,7 @@ impl LinesFigureContent<'_> {
         let levels = self.levels.iter().map(|level| level.value);
         let others = self.series().flat_map(|s| &s.others).flat_map(|(_, spots)| spots).map(|spot| spot.y);
         let values = ends.chain(levels).chain(others).filter(|value| *value > 0.0 || !log_y);
-        Scale::covering(log_y, values).within(least, most)
+        Scale::covering(log_y, values).with_given_ends(least, most)
     }
 
     /// Whether names stand at the ends of lines: those of numbers stand in the legend, in their order.
@@ -132,15 +132,15 @@ impl LinesFigureContent<'_> {
         let mut entries: Vec<LegendEntry> = Vec::new();
         for one in self.series() {
             if entries.iter().all(|entry| entry.text != one.name) {
-                entries.push(Swatch::Line(one.pen).means(&one.name));
+                entries.push(Swatch::Line(one.pen).with_meaning(&one.name));
             }
         }
         // Of many shades the first of each few are named, and the last.
         let every = if self.setting.shades { entries.len().div_ceil(SHADES).max(1) } else { 1 };
         let last = entries.len().saturating_sub(1);
         let kept = entries.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
-        let axis = Swatch::None.means(format!("{}:", self.report.display_name(&self.setting.lines)));
-        let levels = self.levels.iter().map(|level| Swatch::Line(LEVEL).means(&level.name));
+        let axis = Swatch::None.with_meaning(format!("{}:", self.report.display_name(&self.setting.lines)));
+        let levels = self.levels.iter().map(|level| Swatch::Line(LEVEL).with_meaning(&level.name));
         std::iter::once(axis).chain(kept.map(|(_, entry)| entry)).chain(levels).collect()
     }
 
@@ -150,7 +150,7 @@ impl LinesFigureContent<'_> {
         let mut notes = Vec::new();
         if self.setting.shades {
             let widest = format_four_digits_trimmed(format!("{widest:.1e}").parse().unwrap_or(widest));
-            notes.push(Swatch::None.means(format!("standard error at most {widest}")));
+            notes.push(Swatch::None.with_meaning(format!("standard error at most {widest}")));
         } else if widest > 0.0 {
             notes.push(error_bar_legend());
         }
@@ -161,10 +161,10 @@ impl LinesFigureContent<'_> {
             }
         }
         if let Some(least) = self.setting.least.filter(|_| below > 0) {
-            notes.push(Swatch::None.means(format!("not shown: {below} below {least}")));
+            notes.push(Swatch::None.with_meaning(format!("not shown: {below} below {least}")));
         }
         if let Some(relative) = self.setting.relative.as_ref().filter(|_| self.panels.is_empty()) {
-            notes.push(Swatch::None.means(format!("nothing to compare with: no values of {relative}")));
+            notes.push(Swatch::None.with_meaning(format!("nothing to compare with: no values of {relative}")));
         }
         notes
     }

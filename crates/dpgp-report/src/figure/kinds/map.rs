@@ -142,21 +142,22 @@ impl<'a> MapStyle<'a> {
     fn colour(&self, mean: f64, noise_sd: f64) -> Colour {
         let span = self.largest - self.least;
         let fraction = if span > 0.0 { (mean - self.least) / span } else { 0.0 };
-        let colour = if self.setting.colours { ramp(fraction) } else { COLOURS[0] };
+        let colour = if self.setting.colours { ramp_colour(fraction) } else { COLOURS[0] };
         colour.with_opacity((1.0 - noise_sd / self.setting.vanish).clamp(0.0, 1.0))
     }
 
     fn legend(&self, report: &Report<'_>) -> Result<Vec<LegendEntry>, FigureError> {
         let mut entries = self.disc_legend();
         entries.push(
-            Swatch::Line(CONTOUR).means(format!("contours, {} apart", format_four_digits_trimmed(self.setting.step))),
+            Swatch::Line(CONTOUR)
+                .with_meaning(format!("contours, {} apart", format_four_digits_trimmed(self.setting.step))),
         );
         entries.extend((1..FADING_STEPS).map(|step| self.fading_legend(step)));
         if read_frames(report, None, DATA, read_points)?.iter().any(|spots| !spots.is_empty()) {
-            entries.push(Swatch::Disc(2.0, BLACK).means("training inputs"));
+            entries.push(Swatch::Disc(2.0, BLACK).with_meaning("training inputs"));
         }
         if read_frames(report, None, INDUCING, read_points)?.iter().any(|spots| !spots.is_empty()) {
-            entries.push(Swatch::Mark(MarkShape::Times, ARM, CROSS).means("inducing inputs"));
+            entries.push(Swatch::Mark(MarkShape::Times, ARM, CROSS).with_meaning("inducing inputs"));
         }
         Ok(entries)
     }
@@ -168,10 +169,10 @@ impl<'a> MapStyle<'a> {
                 self.setting.label,
                 format_four_digits_trimmed(self.largest)
             );
-            return vec![Swatch::Disc(8.0, COLOURS[0]).means(text)];
+            return vec![Swatch::Disc(8.0, COLOURS[0]).with_meaning(text)];
         }
         let [least, most] = [self.least, self.largest].map(format_four_digits_trimmed);
-        vec![Swatch::Bar.means(format!("{}, {least} to {most}", self.setting.label))]
+        vec![Swatch::Bar.with_meaning(format!("{}, {least} to {most}", self.setting.label))]
     }
 
     /// The sample of a disc at a fraction of the noise at which discs vanish.
@@ -186,7 +187,7 @@ impl<'a> MapStyle<'a> {
         };
         let colour = self.colour(0.5 * (self.least + self.largest), sd);
         let swatch = if self.is_tiled() { Swatch::Area(colour) } else { Swatch::Disc(8.0, colour) };
-        swatch.means(text)
+        swatch.with_meaning(text)
     }
 }
 

@@ -97,8 +97,8 @@ fn legend(pairs: &[&MetricPair<'_>]) -> Vec<LegendEntry> {
     let known =
         ValueOwner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.reference_point(*owner).is_some()));
     let others: Vec<LegendEntry> = known.map(|owner| reference_legend_entry(owner, RING, OTHERS)).collect();
-    let apart = (!others.is_empty()).then(|| Swatch::Line(APART).means("from our number to theirs"));
-    let ours = [Swatch::Disc(DOT, OURS.colour).means("ours"), error_bar_legend()];
+    let apart = (!others.is_empty()).then(|| Swatch::Line(APART).with_meaning("from our number to theirs"));
+    let ours = [Swatch::Disc(DOT, OURS.colour).with_meaning("ours"), error_bar_legend()];
     ours.into_iter().chain(others).chain(apart).collect()
 }
 

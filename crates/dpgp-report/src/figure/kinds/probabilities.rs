@@ -42,7 +42,7 @@ impl MetricFamilyLines<'_> {
 
 impl PictureBuilder for ProbabilitiesFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let layout = Layout::new(HEIGHT).columns(Some(self.metrics.len()));
+        let layout = Layout::new(HEIGHT).with_columns(Some(self.metrics.len()));
         let Some(axis) = report.axis_index(&self.x) else {
             return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
         };
@@ -117,8 +117,8 @@ fn pen(family: usize, member: usize) -> Pen {
 fn legend(report: &Report<'_>, family: &MetricFamilyLines<'_>) -> Vec<LegendEntry> {
     let members = family
         .members_with_pens()
-        .map(|(member, pen)| Swatch::Line(pen).means(format_four_digits_trimmed(member.number)));
-    let name = Swatch::None.means(format!("{}:", report.display_name(family.name)));
+        .map(|(member, pen)| Swatch::Line(pen).with_meaning(format_four_digits_trimmed(member.number)));
+    let name = Swatch::None.with_meaning(format!("{}:", report.display_name(family.name)));
     std::iter::once(name).chain(members).collect()
 }
 

@@ -55,8 +55,8 @@ impl<'a> TilePanels<'a> {
         let marks = rows.filter_map(|row| self.tile(row)).flatten().collect();
         let names = self.names.iter().map(|name| (*name).to_owned()).collect();
         let x = self.labels.iter().map(|label| self.report.display_label(self.axis, label)).collect();
-        let (x, y) = (x, PlotAxis::with_names(names, &self.setting.y_label));
-        let plot = Plot::new(PlotAxis::with_names(x, &self.setting.x_label), y, marks);
+        let (x, y) = (x, PlotAxis::with_category_names(names, &self.setting.y_label));
+        let plot = Plot::new(PlotAxis::with_category_names(x, &self.setting.x_label), y, marks);
         Panel::new(&group.title, Plot { backdrop: Backdrop::Framed, ..plot })
     }
 
@@ -67,7 +67,7 @@ impl<'a> TilePanels<'a> {
         let line = self.names.iter().position(|known| *known == name)?;
         let corner = PlotPoint::new(column as f64, line as f64);
         let [least, most] = self.range?;
-        let colour = ramp(if most > least { (row.row.value - least) / (most - least) } else { 0.0 });
+        let colour = ramp_colour(if most > least { (row.row.value - least) / (most - least) } else { 0.0 });
         let words = TextLabel {
             text: format_four_digits_trimmed(format!("{:.1e}", row.row.value).parse().unwrap_or(row.row.value)),
             at: corner.moved(0.5, 0.5),
@@ -82,7 +82,7 @@ impl<'a> TilePanels<'a> {
         let Some([least, most]) = self.range else { return Vec::new() };
         let [least, most] =
             [least, most].map(|end| format_four_digits_trimmed(format!("{end:.2e}").parse().unwrap_or(end)));
-        vec![Swatch::Bar.means(format!("{}, {least} to {most}", self.setting.label))]
+        vec![Swatch::Bar.with_meaning(format!("{}, {least} to {most}", self.setting.label))]
     }
 }
 

@@ -21,7 +21,7 @@ impl PictureBuilder for TracesFigure {
         let x = Scale::tight(traces.iter().flat_map(|trace| trace.iteration).copied());
         let differences = traces.iter().flat_map(|trace| &trace.elements).copied().flatten().copied();
         // Zero lies below a logarithmic scale.
-        let y = Scale::covering(true, differences.filter(|value| *value > 0.0)).within(self.least, None);
+        let y = Scale::covering(true, differences.filter(|value| *value > 0.0)).with_given_ends(self.least, None);
         let mut panels = Vec::new();
         for group in group_cells_with_frame_into_panels(report, self.panels.as_deref(), TRACE) {
             let mut marks = Vec::new();
@@ -32,7 +32,8 @@ impl PictureBuilder for TracesFigure {
             let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_grid_lines(y, &self.label));
             panels.push(Panel::new(group.title, Plot::new(x, y, marks)));
         }
-        let legend = vec![Swatch::Line(Pen::new(COLOURS[0].with_opacity(0.7), 1.0)).means("one line for each element")];
+        let legend =
+            vec![Swatch::Line(Pen::new(COLOURS[0].with_opacity(0.7), 1.0)).with_meaning("one line for each element")];
         Ok(Picture { legend, layout: Layout::new(HEIGHT), panels }.with_panel_letters())
     }
 }

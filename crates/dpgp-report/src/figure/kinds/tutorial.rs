@@ -97,7 +97,7 @@ impl PictureBuilder for TutorialFigure {
             panels.push(joint_panel(stage, prior, &scales));
             panels.push(density_panel(stage, prior, &scales));
         }
-        Ok(Picture { legend: legend(), layout: Layout::new(HEIGHT).columns(Some(3)), panels }.with_panel_letters())
+        Ok(Picture { legend: legend(), layout: Layout::new(HEIGHT).with_columns(Some(3)), panels }.with_panel_letters())
     }
 }
 
@@ -153,10 +153,10 @@ fn density_panel(stage: &TutorialStage, prior: Option<&TutorialStage>, scales: &
 
 fn legend() -> Vec<LegendEntry> {
     vec![
-        Swatch::Mark(MarkShape::Tick, 7.0, PLACE).means("the two places"),
-        Swatch::Line(NOW).means("1, 2 and 3 sd, and the density"),
-        Swatch::Line(BEFORE).means("the same before the observation"),
-        Swatch::Mark(MarkShape::Times, 6.0, OBSERVED).means("observation"),
+        Swatch::Mark(MarkShape::Tick, 7.0, PLACE).with_meaning("the two places"),
+        Swatch::Line(NOW).with_meaning("1, 2 and 3 sd, and the density"),
+        Swatch::Line(BEFORE).with_meaning("the same before the observation"),
+        Swatch::Mark(MarkShape::Times, 6.0, OBSERVED).with_meaning("observation"),
     ]
 }
 

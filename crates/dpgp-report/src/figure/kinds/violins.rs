@@ -48,12 +48,12 @@ impl PictureBuilder for ViolinsFigure {
         let groups = group_cells_with_frame_into_panels(report, None, SAMPLES);
         let panels: Result<Vec<Panel>, FigureError> = groups.iter().map(|group| shared.panel(report, group)).collect();
         let legend: Vec<LegendEntry> = vec![
-            Swatch::Area(COLOURS[1]).means(&self.positive),
-            Swatch::Area(NEGATIVE).means(&self.negative),
-            Swatch::Area(INSIDE).means("distribution of private means"),
-            Swatch::Mark(MarkShape::Times, ARM, EXACT).means("mean without privacy"),
+            Swatch::Area(COLOURS[1]).with_meaning(&self.positive),
+            Swatch::Area(NEGATIVE).with_meaning(&self.negative),
+            Swatch::Area(INSIDE).with_meaning("distribution of private means"),
+            Swatch::Mark(MarkShape::Times, ARM, EXACT).with_meaning("mean without privacy"),
         ];
-        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(Some(groups.len())), panels: panels? }
+        Ok(Picture { legend, layout: Layout::new(HEIGHT).with_columns(Some(groups.len())), panels: panels? }
             .with_panel_letters())
     }
 }
@@ -84,7 +84,7 @@ impl<'a> ViolinPanels<'a> {
         Ok(Self {
             setting,
             room,
-            x: Scale::tight(inputs).wider(0.7 * room),
+            x: Scale::tight(inputs).with_margin(0.7 * room),
             rows: Scale::from_zero(rows),
             latent: Scale::covering(false, private.chain(exact)),
             counts: counts.first().map(|counts| stacked_class_bars(counts, room)).unwrap_or_default(),
