@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`publish`] | `dpgp-report` | [`publish::publish`] |
 //! | [`release`] | `dpgp-release` | [`release::AnyPlannedSumsRelease`] |
-//! | [`run`] | `dpgp-run` | [`run::Study`] |
+//! | [`run`] | `dpgp-run` | [`run::ExperimentRunner`] |
 //! | [`audit`] | `dpgp-claim-audit`, `dpgp-audit` | [`run::audit`], [`audit::attack`] |
 //! | [`task`] | `dpgp-task` | [`task::measure_replicate`] |
 //! | [`spec`], [`setting`] | `dpgp-spec` | [`spec::Experiment`] |

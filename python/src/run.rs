@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use dpgp::cli::{Invocation, run_command};
+use dpgp::cli::{Invocation, run_invocation};
 use dpgp::data::{SilentProgress, shipped_text};
 use dpgp::fs::read_text_unless_outside_link;
 use dpgp::prelude::{DataLocations, ExperimentRunner, Project, RunOptions, Shard, WorkerPool};
@@ -88,7 +88,7 @@ pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>, python: OsString) -> u8 {
     let again = Some((python, vec!["-m".into(), "dpgp".into()]));
-    py.detach(|| run_command(Invocation { arguments, again }))
+    py.detach(|| run_invocation(Invocation { arguments, again }))
 }
 
 /// The names of all experiments.

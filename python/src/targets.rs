@@ -7,7 +7,7 @@ use dpgp::prelude::{DataLocations, Project};
 use dpgp::release::ledger::{BudgetSetting, LedgerOptions};
 use dpgp::release::{PredictionRequest, ReleaseError, ReleaseOptions, charge_draw_and_write, select_release_cell};
 use dpgp::run::{RunError, StateFolder};
-use dpgp::task::{Cell, Experiment, ReleasedCombinations};
+use dpgp::task::{Cell, Experiment, ReleasedTargetCombinations};
 use pyo3::prelude::*;
 
 use crate::errors::{ArgumentNames, Failure};
@@ -120,7 +120,7 @@ pub fn read_request<'a>(
 /// Predictions from such a release.
 #[pyclass(module = "dpgp._core", frozen)]
 pub struct TargetsSurface {
-    combinations: Arc<ReleasedCombinations>,
+    combinations: Arc<ReleasedTargetCombinations>,
 }
 
 #[pymethods]

@@ -15,7 +15,8 @@ use super::audit_samples::{SampleAuditArguments, audit_samples};
 use super::environment::this_program;
 use super::interrupt::watch_signals;
 use super::options::{
-    ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, add_option_conflicts, experiments,
+    ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, add_option_conflicts,
+    experiment_completer,
 };
 use super::output::{print, print_json};
 use dpgp_accounting::{Guarantee, Neighbours};
@@ -219,7 +220,7 @@ fn describe_audited_cell(one: &AuditedCell<'_>) -> AuditedGuarantee {
 #[derive(Debug, Args)]
 pub struct EndToEndAuditArguments {
     /// Attack the release path of a spec: replace records with extreme ones and compare the output
-    #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "samples"])]
+    #[arg(long, value_name = "SPEC", add = experiment_completer(), conflicts_with_all = ["names", "all", "quick", "samples"])]
     end_to_end: Option<String>,
     /// Predict at the points of this file [default: inputs from the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]
@@ -292,7 +293,7 @@ fn run_end_to_end_checks(
     // With a grid, audit predictions, even if the spec can also release sums.
     if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
         let mut checks = attack_sums(streamed, &files, draws)?;
-        checks.extend(check_sum_command(experiment, streamed, &files)?);
+        checks.extend(run_sum_on_neighbours(experiment, streamed, &files)?);
         return Ok(checks);
     }
     let (cell, watcher) = (select_release_cell(experiment, &arguments.cell)?, create_watcher(true));
@@ -311,7 +312,7 @@ fn run_end_to_end_checks(
         }
     }
     if let Some(file) = row_file_path(experiment) {
-        checks.extend(check_predict_command(experiment, &request, &file, arguments)?);
+        checks.extend(run_predict_on_neighbours(experiment, &request, &file, arguments)?);
     }
     Ok(checks)
 }
@@ -347,7 +348,7 @@ const POINTS: usize = 30;
 const LARGE: u64 = 200 << 20;
 
 /// Runs `dpgp sum` on the rows and their neighbours; for counts also `dpgp predict`, which estimates them.
-pub fn check_sum_command(
+pub fn run_sum_on_neighbours(
     experiment: &Experiment,
     streamed: &AnyPlannedSumsRelease<'_>,
     files: &[PathBuf],
@@ -381,7 +382,7 @@ pub fn check_sum_command(
 }
 
 /// Runs `dpgp predict` on the user's file and its neighbours. Returns `None` if a target is not a number.
-pub fn check_predict_command(
+pub fn run_predict_on_neighbours(
     experiment: &Experiment,
     request: &PredictionRequest<'_>,
     file: &Path,

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiments};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
 use super::output::{print, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_report::{
@@ -32,7 +32,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct BestArguments {
     /// Experiments, a prefix (beyond/leaderboard), or a tag (houses) [default: the tag leaderboard]
-    #[arg(value_name = "NAME", add = experiments())]
+    #[arg(value_name = "NAME", add = experiment_completer())]
     names: Vec<String>,
     #[command(flatten)]
     filter: RankingArguments,
@@ -88,8 +88,8 @@ pub(super) fn print_ranking(
         return Err(CliError::OneLeaderboard);
     }
     for experiment in ranked {
-        let committed = results.read_with_warning(project, &experiment)?;
-        let others = form.with.as_deref().map(|table| other_methods(table, &experiment)).transpose()?;
+        let committed = results.read_committed_warning_if_stale(project, &experiment)?;
+        let others = form.with.as_deref().map(|table| read_added_methods_file(table, &experiment)).transpose()?;
         rankings.extend(Ranking::rank_all(&experiment, &committed, &filter, &others.unwrap_or_default()));
         known.extend(Ranking::ranked_row_epsilons(&experiment, &committed));
     }
@@ -111,8 +111,8 @@ pub(super) fn print_ranking(
 }
 
 /// Reads the user's own methods.
-fn other_methods(table: &Path, experiment: &Experiment) -> Result<Vec<AddedMethod>, CliError> {
-    let text = read_limited_text(table).map_err(CliError::io(table))?;
+fn read_added_methods_file(table: &Path, experiment: &Experiment) -> Result<Vec<AddedMethod>, CliError> {
+    let text = read_limited_text(table).map_err(CliError::io_error_at(table))?;
     let metric = experiment.layout.as_ref().map_or("", |layout| layout.metric.as_str());
     read_added_methods(&text, experiment, metric).map_err(|cause| CliError::Grade { path: table.to_path_buf(), cause })
 }
@@ -147,7 +147,7 @@ fn text(ranking: &Ranking) -> String {
     let reference = ranking.nonprivate_reference();
     let against = reference.map_or(String::new(), |method| format!("against {}", method.method));
     let headings = ["", "method", metric.as_str(), "hides", against.as_str()];
-    let rows = methods.iter().map(|method| cells(method, reference));
+    let rows = methods.iter().map(|method| ranking_row(method, reference));
     let title = wrap_prose(&format!("{place}: {order} {metric} is best\n"));
     let table = plain_table(&headings, rows);
     let Some(reference) = reference.filter(|_| ranking.lacks_gain_over_nonprivate()) else {
@@ -169,7 +169,7 @@ fn legend(rankings: &[Ranking]) -> String {
     )
 }
 
-fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
+fn ranking_row(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
     let RankedMethod { place, method: name, value, standard_error, level_with_best, .. } = method;
     let mark = if *level_with_best && *place != Some(1) { "=" } else { "" };
     let error =

@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::check_forms::{CheckFindings, CheckFormat, add_summary, junit};
+use super::check_forms::{CheckFindings, CheckFormat, append_github_step_summary, junit};
 use super::interrupt::watch_signals;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments};
-use super::output::{CheckedExperiment, print, print_data, print_json};
+use super::output::{CheckedExperiment, print, print_json, print_raw_unless_terminal};
 use super::report::summary_pages;
 use dpgp_report::{Report, list_result_differences, publish, wrap_prose};
 use dpgp_run::{ExperimentRunReport, ExperimentRunner, Project, Provenance, RunError, RunOptions, create_watcher};
@@ -61,11 +61,11 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
 pub fn check(arguments: &CheckArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
-    let scratch = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
+    let scratch = tempfile::tempdir().map_err(CliError::io_error_at(&std::env::temp_dir()))?;
     let mut study = ExperimentRunner::open(&project, scratch.path())?;
     let (pool, watcher, stop) = (arguments.work.pool()?, create_watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions { watcher: watcher.as_ref(), stop: &stop, ..RunOptions::new(&pool) };
-    let again = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
+    let again = tempfile::tempdir().map_err(CliError::io_error_at(&std::env::temp_dir()))?;
     let mut results = arguments.results.folder(&project);
     if arguments.twice {
         results = again.path().join("results");
@@ -101,15 +101,15 @@ pub fn check(arguments: &CheckArguments, format: OutputFormat) -> Result<(), Cli
         all.push(found);
     }
     if arguments.selection.names.is_empty() && !arguments.twice {
-        for found in check_pages(&project, arguments)? {
+        for found in check_summary_pages(&project, arguments)? {
             print_findings(&found, arguments.form, format)?;
             all.push(found);
         }
     }
     match (format, arguments.form) {
         (OutputFormat::Json, _) => print_json(&json!(all.iter().map(describe_check).collect::<Vec<_>>()))?,
-        (_, CheckFormat::Junit) => print_data(&junit(&all))?,
-        (_, CheckFormat::Github) => add_summary(&all)?,
+        (_, CheckFormat::Junit) => print_raw_unless_terminal(&junit(&all))?,
+        (_, CheckFormat::Github) => append_github_step_summary(&all)?,
         (_, CheckFormat::Text) if all.len() > 1 => print(&check_summary_line(&all))?,
         (_, CheckFormat::Text) => {}
     }
@@ -148,7 +148,7 @@ fn build_report(experiment: &Experiment, done: ExperimentRunReport) -> Result<(R
 }
 
 /// Checks that the pages about all experiments match the tables beside them.
-fn check_pages(project: &Project, arguments: &CheckArguments) -> Result<Vec<CheckFindings>, CliError> {
+fn check_summary_pages(project: &Project, arguments: &CheckArguments) -> Result<Vec<CheckFindings>, CliError> {
     let results = arguments.results.folder(project);
     let fresh = summary_pages(&results, project, &project.experiments()?)?;
     let compared = fresh.into_iter().map(|(name, fresh)| {

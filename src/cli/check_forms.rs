@@ -45,14 +45,18 @@ impl CheckFindings {
     /// Writes a workflow command for each finding. Encodes line ends in messages, and separators in properties. Source: GitHub,
     /// Workflow commands.
     pub fn github_annotations(&self) -> String {
-        let (file, title) = (escape_property(&self.file.to_string_lossy()), escape_property(&self.name));
+        let (file, title) =
+            (escape_annotation_property(&self.file.to_string_lossy()), escape_annotation_property(&self.name));
         let said = self.findings.iter();
-        said.map(|finding| format!("::error file={file},line=1,title={title}::{}\n", escape_message(finding))).collect()
+        said.map(|finding| {
+            format!("::error file={file},line=1,title={title}::{}\n", escape_annotation_message(finding))
+        })
+        .collect()
     }
 }
 
 /// Writes a line for each experiment, as Markdown.
-pub fn summary(all: &[CheckFindings]) -> String {
+pub fn markdown_summary(all: &[CheckFindings]) -> String {
     let failed = all.iter().filter(|one| !one.passes()).count();
     let mut text =
         format!("### dpgp check: {failed} of {} failed\n\n| experiment | | findings |\n|---|---|--:|\n", all.len());
@@ -65,13 +69,13 @@ pub fn summary(all: &[CheckFindings]) -> String {
 }
 
 /// Adds the summary to the file that the service shows, if there is one.
-pub fn add_summary(all: &[CheckFindings]) -> Result<(), CliError> {
+pub fn append_github_step_summary(all: &[CheckFindings]) -> Result<(), CliError> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
     };
     let path = Path::new(&path);
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(summary(all).as_bytes())).map_err(CliError::io(path))
+    file.and_then(|mut file| file.write_all(markdown_summary(all).as_bytes())).map_err(CliError::io_error_at(path))
 }
 
 /// Writes one JUnit suite, with a case for each experiment.
@@ -97,12 +101,12 @@ pub fn junit(all: &[CheckFindings]) -> String {
     text + "</testsuite>\n</testsuites>\n"
 }
 
-fn escape_message(text: &str) -> String {
+fn escape_annotation_message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn escape_property(text: &str) -> String {
-    escape_message(text).replace(':', "%3A").replace(',', "%2C")
+fn escape_annotation_property(text: &str) -> String {
+    escape_annotation_message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// Escapes a text for an element or an attribute. XML cannot represent most control characters, so they are replaced.
@@ -157,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_summary_has_a_line_for_each() {
-        let text = summary(&findings());
+        let text = markdown_summary(&findings());
         assert!(text.contains("1 of 2 failed") && text.contains("| `a,b` | **fails** | 2 |"), "{text}");
     }
 }

@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, experiments};
-use super::output::{print_data, print_json};
+use super::options::{DataLocationArguments, OutputFormat, experiment_completer};
+use super::output::{print_json, print_raw_unless_terminal};
 use super::registry_entry::RegistryEntry;
 use dpgp_report::BibliographyEntry;
 use dpgp_run::Project;
@@ -26,7 +26,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct CiteArguments {
     /// Experiments, a prefix, a tag, or the path of a spec
-    #[arg(value_name = "NAME", add = experiments())]
+    #[arg(value_name = "NAME", add = experiment_completer())]
     names: Vec<String>,
     /// Instead, print a YAML entry for a registry of deployments, from a certificate or from a release that contains one
     #[arg(long, value_name = "CERTIFICATE", conflicts_with = "names")]
@@ -41,7 +41,7 @@ pub fn cite(arguments: &CiteArguments, format: OutputFormat) -> Result<(), CliEr
         let entry = RegistryEntry::read(path)?;
         return match format {
             OutputFormat::Json => print_json(&json!(entry)),
-            OutputFormat::Text => print_data(&entry.yaml()),
+            OutputFormat::Text => print_raw_unless_terminal(&entry.yaml()),
         };
     }
     print_citations(&arguments.names, &arguments.places, format)
@@ -61,7 +61,7 @@ pub(super) fn print_citations(
         return print_json(&json!(entries));
     }
     let texts: Vec<String> = entries.iter().map(BibliographyEntry::text).collect();
-    print_data(&texts.join("\n"))
+    print_raw_unless_terminal(&texts.join("\n"))
 }
 
 /// Lists each paper and each dataset once, in the order of the experiments.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::list::status_name;
-use super::options::{DataLocationArguments, OutputFormat, count_with_noun, datasets, experiments};
+use super::options::{DataLocationArguments, OutputFormat, count_with_noun, dataset_completer, experiment_completer};
 use super::output::{FetchedDataset, ListedDataset, VerifiedFile, WrittenFolds, print, print_json, write_new};
 use dpgp_data::{Dataset, FileCheck, FileCheckOutcome};
 use dpgp_release::{ReleaseError, select_cells};
@@ -48,7 +48,7 @@ enum DataVerb {
 #[derive(Debug, Args)]
 struct DatasetSelection {
     /// Names of datasets [default: all]
-    #[arg(value_name = "NAME", add = datasets())]
+    #[arg(value_name = "NAME", add = dataset_completer())]
     names: Vec<String>,
     #[command(flatten)]
     places: DataLocationArguments,
@@ -61,7 +61,7 @@ struct DatasetSelection {
 #[derive(Debug, Args)]
 struct FoldsArguments {
     /// An experiment with folds, such as a leaderboard, or the path of its spec
-    #[arg(value_name = "EXPERIMENT", add = experiments())]
+    #[arg(value_name = "EXPERIMENT", add = experiment_completer())]
     name: String,
     /// The new CSV file; never overwrites an existing file
     #[arg(long, value_name = "FILE")]

@@ -120,7 +120,7 @@ impl RowDifferences<'_> {
         let (before, after) = self.row.values();
         let rounded = |value: String| value.parse().map_or(value, format_four_digits);
         let [before, after] = [before, after].map(rounded);
-        let mut changes: Vec<String> = self.changes.iter().map(change).collect();
+        let mut changes: Vec<String> = self.changes.iter().map(difference_text).collect();
         if self.changes.iter().any(|change| change.column.as_deref() == Some("value")) {
             let errors = self.row.standardised_difference();
             changes.extend(errors.map(|errors| format!("{} standard errors", format_four_digits(errors))));
@@ -146,7 +146,7 @@ impl RowDifferences<'_> {
     }
 }
 
-fn change(difference: &TableDifference) -> String {
+fn difference_text(difference: &TableDifference) -> String {
     let TableDifference { column, committed, fresh, .. } = difference;
     match (column.as_deref(), difference.relative_change()) {
         (Some("value"), Some(relative)) => format!("{relative:+.1e} relative"),
@@ -192,12 +192,12 @@ fn read_experiment_name(table: &str) -> Option<String> {
 }
 
 fn read(path: &Path) -> Result<String, CliError> {
-    read_limited_text(path).map_err(CliError::io(path))
+    read_limited_text(path).map_err(CliError::io_error_at(path))
 }
 
 /// Reads every `table.csv` below a folder, by the folder that holds it. Skips tables of changed runs, which are in `changed`.
 fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
-    let io = CliError::io(folder);
+    let io = CliError::io_error_at(folder);
     for entry in std::fs::read_dir(folder).map_err(&io)? {
         let path = entry.map_err(&io)?.path();
         let Some(last) = path.file_name().and_then(|last| last.to_str()) else { continue };
@@ -213,17 +213,21 @@ fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperim
 
 /// Reads the tables below `results/` of a git commit, in the repository of the working directory.
 fn read_tables_of_git_commit(commit: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
-    let listing = git(commit, &["ls-tree", "-r", "--full-tree", "--name-only", commit, "--", "results"])?;
+    let listing =
+        require_git_output(commit, &["ls-tree", "-r", "--full-tree", "--name-only", commit, "--", "results"])?;
     for path in listing.lines() {
         let inside = path.strip_prefix("results/").and_then(|path| path.strip_suffix("/table.csv"));
         if let Some(name) = inside {
-            tables.insert(name.to_owned(), git(commit, &["show", "--no-textconv", &format!("{commit}:{path}")])?);
+            tables.insert(
+                name.to_owned(),
+                require_git_output(commit, &["show", "--no-textconv", &format!("{commit}:{path}")])?,
+            );
         }
     }
     Ok(())
 }
 
-fn git(side: &str, arguments: &[&str]) -> Result<String, CliError> {
+fn require_git_output(side: &str, arguments: &[&str]) -> Result<String, CliError> {
     let text = if side.starts_with('-') { None } else { output_of_git(arguments) };
     text.ok_or_else(|| CliError::NoTables(side.to_owned()))
 }

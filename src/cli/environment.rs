@@ -128,35 +128,39 @@ fn ignore_empty_variable(argument: Arg) -> Arg {
 }
 
 /// An option that people expect of a verb.
-struct ExpectedOption {
+struct MissingOptionHint {
     verb: &'static str,
     option: &'static str,
     /// The way to do the same.
     elsewhere: &'static str,
 }
 
-const fn expected_option(verb: &'static str, option: &'static str, elsewhere: &'static str) -> ExpectedOption {
-    ExpectedOption { verb, option, elsewhere }
+const fn missing_option_hint(verb: &'static str, option: &'static str, elsewhere: &'static str) -> MissingOptionHint {
+    MissingOptionHint { verb, option, elsewhere }
 }
 
-const EXPECTED: &[ExpectedOption] = &[
-    expected_option(
+const EXPECTED: &[MissingOptionHint] = &[
+    missing_option_hint(
         "predict",
         "--epsilon",
         "a release uses the epsilon of its spec; use `--cell epsilon=1` to choose one of several",
     ),
-    expected_option(
+    missing_option_hint(
         "new",
         "--out",
         "give the name of the spec as the first argument: `dpgp new NAME --data FILE` writes NAME.toml",
     ),
-    expected_option("new", "--epsilon", "use `--ask`, or set privacy.epsilon in the spec"),
-    expected_option("run", "--cell", "`run` computes all cells; `--set epsilon=1` limits the run to one epsilon"),
-    expected_option("run", "--epsilon", "use `--set epsilon=1` or, without an epsilon axis, `--set privacy.epsilon=1`"),
+    missing_option_hint("new", "--epsilon", "use `--ask`, or set privacy.epsilon in the spec"),
+    missing_option_hint("run", "--cell", "`run` computes all cells; `--set epsilon=1` limits the run to one epsilon"),
+    missing_option_hint(
+        "run",
+        "--epsilon",
+        "use `--set epsilon=1` or, without an epsilon axis, `--set privacy.epsilon=1`",
+    ),
 ];
 
 /// Returns whether a word is one of the arguments. Arguments need not be valid text.
-fn has_argument(word: &str) -> bool {
+fn is_command_line_argument(word: &str) -> bool {
     let said = INVOCATION.get().map_or_else(Vec::new, |invocation| invocation.arguments.clone());
     said.iter().skip(1).any(|argument| argument == word)
 }
@@ -168,7 +172,7 @@ pub(super) fn add_option_hint(mut error: Error) -> Error {
         _ => return error,
     };
     error.remove(ContextKind::Suggested);
-    if let Some(found) = EXPECTED.iter().find(|one| one.option == unknown && has_argument(one.verb)) {
+    if let Some(found) = EXPECTED.iter().find(|one| one.option == unknown && is_command_line_argument(one.verb)) {
         error.remove(ContextKind::SuggestedArg);
         let elsewhere = vec![found.elsewhere.to_owned().into()];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(elsewhere));

@@ -258,7 +258,7 @@ impl AfterChargeError for CliError {
 
 impl CliError {
     /// Makes an I/O error for a path.
-    pub fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+    pub fn io_error_at(path: &Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |cause| Self::Io { path: path.clone(), cause }
     }

@@ -38,11 +38,11 @@ const MOST_PLACES: usize = 8;
 pub fn explain(arguments: &ExplainArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
-    print_reasons(&experiments, &arguments.store.study(&project)?, arguments.seed, format)
+    print_recompute_reasons(&experiments, &arguments.store.study(&project)?, arguments.seed, format)
 }
 
 /// Prints, for each result that a run would compute, what changed since it was last computed.
-pub(super) fn print_reasons(
+pub(super) fn print_recompute_reasons(
     experiments: &[Experiment],
     study: &ExperimentRunner<'_>,
     seed: Option<u32>,
@@ -66,7 +66,7 @@ fn text(name: &str, plan: &RunPlan<'_>, stale: &[StaleResults]) -> String {
     }
     let mut text = format!("{name}: {} of {} results are stored\n", plan.stored_count(), plan.replicate_count());
     for StaleResults { reasons, places } in stale {
-        let reasons: Vec<String> = reasons.iter().map(sentence).collect();
+        let reasons: Vec<String> = reasons.iter().map(recompute_reason_sentence).collect();
         text.push_str(&format!("  {} to compute: {}\n", places.len(), reasons.join("; ")));
         for place in places.iter().take(MOST_PLACES) {
             text.push_str(&format!("    {place}\n"));
@@ -78,7 +78,7 @@ fn text(name: &str, plan: &RunPlan<'_>, stale: &[StaleResults]) -> String {
     text
 }
 
-fn sentence(reason: &RecomputeReason) -> String {
+fn recompute_reason_sentence(reason: &RecomputeReason) -> String {
     match reason {
         RecomputeReason::NeverComputed => "never computed".to_owned(),
         RecomputeReason::Spec { path, from, to } => {

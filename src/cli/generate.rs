@@ -25,7 +25,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct GenerateArguments {
     /// Number of rows; 1e7 is ten million
-    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_row_count, allow_negative_numbers = true)]
     rows: u64,
     /// The file to write, .csv or .parquet
     #[arg(long, value_name = "FILE")]
@@ -42,7 +42,7 @@ pub struct GenerateArguments {
 const MOST: f64 = 1e15;
 
 /// Parses an integer, also written as 1e7.
-fn rows(text: &str) -> Result<u64, String> {
+fn parse_row_count(text: &str) -> Result<u64, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
     let fits = (1.0..=MOST).contains(&number) && number.fract() == 0.0;
     if fits { Ok(number as u64) } else { Err(format!("{text} is not an integer from 1 to 1e15")) }
@@ -71,7 +71,7 @@ pub fn generate(arguments: &GenerateArguments, format: OutputFormat) -> Result<(
         }
         writer.finish()
     })
-    .map_err(CliError::io(path))?;
+    .map_err(CliError::io_error_at(path))?;
     if format == OutputFormat::Json {
         let columns = TRIP_COLUMNS.to_vec();
         return print_json(&json!(GeneratedRows { written: path.to_path_buf(), rows: *rows, columns }));

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiments};
-use super::output::{GradedExperiment, print, print_data, print_json};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiment_completer};
+use super::output::{GradedExperiment, print, print_json, print_raw_unless_terminal};
 use dpgp_data::read_limited_text;
 use dpgp_report::{
     GradedNumber, NumberComparison, TableGrade, UnknownMetric, format_four_digits, grade_table as graded,
@@ -43,7 +43,7 @@ pub struct GradeArguments {
     #[arg(value_name = "TABLE.csv")]
     table: PathBuf,
     /// The experiment that the table reproduces
-    #[arg(long, value_name = "NAME", add = experiments())]
+    #[arg(long, value_name = "NAME", add = experiment_completer())]
     experiment: String,
     /// The table was computed with the reduced settings of the spec
     #[arg(long)]
@@ -76,7 +76,7 @@ pub fn grade(arguments: &GradeArguments, format: OutputFormat) -> Result<(), Cli
     let experiment =
         project.select_experiments(std::slice::from_ref(&arguments.experiment), arguments.quick)?.remove(0);
     let path = &arguments.table;
-    let text = read_limited_text(path).map_err(CliError::io(path))?;
+    let text = read_limited_text(path).map_err(CliError::io_error_at(path))?;
     let ours = match arguments.results.read_committed(&project, &experiment) {
         Ok(ours) => Some(ours),
         Err(CliError::NoTables(_)) => None,
@@ -91,7 +91,7 @@ pub fn grade(arguments: &GradeArguments, format: OutputFormat) -> Result<(), Cli
         }
         (_, GradeFormat::Text) if arguments.rows => print(&grade_text(&experiment, &result))?,
         (_, GradeFormat::Text) => print(&graded_summary_screen(&experiment, &result, &grading_notes(&result)))?,
-        (_, GradeFormat::Md) => print_data(&markdown(&experiment, &result))?,
+        (_, GradeFormat::Md) => print_raw_unless_terminal(&grade_markdown(&experiment, &result))?,
     }
     if result.fails() {
         return Err(CliError::GradeFailed { differs: result.verdicts.differs, fails: result.outcomes.fails });
@@ -104,7 +104,7 @@ fn headings(experiment: &Experiment) -> Vec<&str> {
     axes.chain(["metric", "theirs", "95 % of their runs", "published", "verdict"]).collect()
 }
 
-fn cells(number: &GradedNumber) -> Vec<String> {
+fn graded_number_row(number: &GradedNumber) -> Vec<String> {
     let GradedNumber { labels, metric, value, interval, published, verdict, .. } = number;
     let interval = interval.map(|[low, high]| format!("{} to {}", format_four_digits(low), format_four_digits(high)));
     let own = [
@@ -226,7 +226,7 @@ fn comparison_table(experiment: &Experiment, result: &TableGrade) -> Option<Stri
 }
 
 fn grade_text(experiment: &Experiment, result: &TableGrade) -> String {
-    let mut table = plain_table(&headings(experiment), result.numbers.iter().map(cells));
+    let mut table = plain_table(&headings(experiment), result.numbers.iter().map(graded_number_row));
     if let Some(beside) = comparison_table(experiment, result) {
         table += &format!("all numbers side by side\n{beside}");
     }
@@ -235,12 +235,12 @@ fn grade_text(experiment: &Experiment, result: &TableGrade) -> String {
     format!("{title}{table}{}\n", wrap_prose(&lines.join("\n")))
 }
 
-fn markdown(experiment: &Experiment, result: &TableGrade) -> String {
+fn grade_markdown(experiment: &Experiment, result: &TableGrade) -> String {
     let mut text = format!("# {}: {}\n\n", experiment.name, experiment.meta.title);
     let headings: Vec<String> = headings(experiment).into_iter().map(str::to_owned).collect();
     text += &markdown_row(&headings);
     text += &markdown_row(&vec!["---".to_owned(); headings.len()]);
-    result.numbers.iter().for_each(|number| text += &markdown_row(&cells(number)));
+    result.numbers.iter().for_each(|number| text += &markdown_row(&graded_number_row(number)));
     text += "\n";
     claim_lines(result).chain(grading_sentences(result)).for_each(|said| text += &format!("- {said}\n"));
     text

@@ -45,7 +45,7 @@ pub fn ignore_file_size_signal() {
 
 /// Handles the signals that end the program on a separate thread.
 fn spawn_signal_handler(handle: impl FnOnce(Signals) + Send + 'static) -> Result<(), CliError> {
-    let refused = CliError::io(Path::new("signal handler"));
+    let refused = CliError::io_error_at(Path::new("signal handler"));
     let signals = Signals::new([SIGINT, SIGTERM]).map_err(&refused)?;
     if !ignores_hangup() {
         signals.handle().add_signal(SIGHUP).map_err(&refused)?;

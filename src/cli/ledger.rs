@@ -107,12 +107,12 @@ pub fn ledger(verb: &LedgerCommandArguments, format: OutputFormat) -> Result<(),
     let released = look_up_releases(verb.what.releases_to_find(), &found)?;
     let shows = matches!(verb.what, LedgerAction::Show(_));
     if format == OutputFormat::Json {
-        let ledgers = found.iter().map(|one| as_json(one, arguments.delta, shows));
-        print_json(&ledgers.chain(released.iter().map(released_json)).collect())?;
+        let ledgers = found.iter().map(|one| ledger_json(one, arguments.delta, shows));
+        print_json(&ledgers.chain(released.iter().map(release_lookup_json)).collect())?;
     } else {
         let text = if shows { ledger_text } else { ledger_verdict_text };
         print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
-        print(&released.iter().map(released_text).collect::<String>())?;
+        print(&released.iter().map(release_lookup_text).collect::<String>())?;
         if found.is_empty() {
             print("no ledgers are known, because no release was charged to one\n")?;
         }
@@ -140,7 +140,7 @@ fn look_up_releases<'a>(released: &'a [PathBuf], ledgers: &[ListedLedger]) -> Re
     Ok(all)
 }
 
-fn released_text(one: &ReleaseLookup<'_>) -> String {
+fn release_lookup_text(one: &ReleaseLookup<'_>) -> String {
     let path = one.path.display();
     match &one.entered {
         ReleasePosition::At { ledger, number } => {
@@ -156,7 +156,7 @@ fn released_text(one: &ReleaseLookup<'_>) -> String {
     }
 }
 
-fn released_json(one: &ReleaseLookup<'_>) -> Value {
+fn release_lookup_json(one: &ReleaseLookup<'_>) -> Value {
     let (state, ledger, number) = match &one.entered {
         ReleasePosition::At { ledger, number } => ("entered", Some(ledger), Some(number)),
         ReleasePosition::Nowhere => ("not-entered", None, None),
@@ -261,7 +261,7 @@ fn ledger_verdict_text(one: &ListedLedger, _: Option<f64>) -> String {
     }
 }
 
-fn as_json(one: &ListedLedger, delta: Option<f64>, shows: bool) -> Value {
+fn ledger_json(one: &ListedLedger, delta: Option<f64>, shows: bool) -> Value {
     let (state, ledger, problem) = match &one.state {
         LedgerState::Sound(ledger) => ("sound", Some(ledger), None),
         LedgerState::Old(ledger) => ("version-1", Some(ledger), None),

@@ -66,7 +66,7 @@ use release_types::{
     CertificateFile, DrawnFile, LedgerOutput, PredictFileOutput, PredictOutput, PreviewOutput, SummedRows,
     TradeoffOutput, VerifiedCertificate, VerifiedLedgerOutput,
 };
-use schema::VerbOutput;
+use schema::VerbOutputSchemas;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,7 +126,7 @@ macro_rules! verbs {
             }
 
             /// Lists the JSON outputs of the verbs, with their types.
-            fn json_outputs() -> Vec<VerbOutput> {
+            fn json_outputs() -> Vec<VerbOutputSchemas> {
                 vec![$($($($(($name, |all| vec![$(all.subschema_for::<$printed>()),+]),)+)?)*)*]
             }
         }
@@ -246,26 +246,26 @@ verbs! {
 
 /// Parses the arguments of this process, runs the verb and returns the exit code.
 pub fn main() -> ExitCode {
-    ExitCode::from(run_command(Invocation::from_process_arguments()))
+    ExitCode::from(run_invocation(Invocation::from_process_arguments()))
 }
 
 /// The same for a program that was started in another way, such as from Python. Call it once for each process: it handles the signals
 /// and panics of the process, and wrong arguments end the process.
-pub fn run_command(invocation: Invocation) -> u8 {
-    std::panic::set_hook(Box::new(report_bug));
+pub fn run_invocation(invocation: Invocation) -> u8 {
+    std::panic::set_hook(Box::new(report_panic_and_exit));
     interrupt::ignore_file_size_signal();
     let invocation = invocation.remember();
     if invocation.answer_completions() {
         return 0;
     }
-    exit_code(dispatch(&invocation.parse_arguments()))
+    print_error_and_exit_code(dispatch(&invocation.parse_arguments()))
 }
 
 /// Reports a panic as a bug and exits with code 70.
 ///
 /// The hook exits from the thread that panicked. Nothing may continue after a bug, and a thread that nobody joins must not hide one.
 /// A panic inside the decoder is left alone: it means that the file is damaged.
-fn report_bug(panic: &PanicHookInfo<'_>) {
+fn report_panic_and_exit(panic: &PanicHookInfo<'_>) {
     if is_thread_decoding_parquet() {
         return;
     }
@@ -282,7 +282,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
     arguments.verb.run(arguments.format)
 }
 
-fn exit_code(outcome: Result<(), CliError>) -> u8 {
+fn print_error_and_exit_code(outcome: Result<(), CliError>) -> u8 {
     match outcome {
         Ok(()) => 0,
         Err(error) if error.is_broken_pipe() => 0,

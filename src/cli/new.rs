@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::emit::quote_for_shell;
-use super::new_ask::{ask_people, ask_questions, ask_row_count, begin_dialogue};
+use super::new_ask::{ask_person_column_and_limit, ask_questions, ask_row_count, begin_dialogue};
 use super::options::{OutputFormat, add_option_conflicts, announce_project};
 use super::output::{NewSpec, new_file_error, print, print_json, write_new};
 use super::waiting::Spinner;
@@ -177,7 +177,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         return write_program_spec(&path, format);
     }
     if let Some(table) = &arguments.from_table {
-        return write_published_spec(&path, table, &arguments.metrics, format);
+        return write_paper_numbers_spec(&path, table, &arguments.metrics, format);
     }
     // Refuse an existing file before asking questions.
     if path.symlink_metadata().is_ok() {
@@ -191,9 +191,9 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         (None, Some(name)) => (copy_shipped_spec(name)?, None),
         (Some(file), _) => {
             let waiting = Spinner::start(&format!("reading {}", file.display()), arguments.quiet);
-            let (name, columns) = (path_in_spec(&path, file), arguments.column_names());
+            let (name, columns) = (path_in_spec(&path, file), arguments.column_name_source());
             let separator = arguments.separator;
-            let (chosen, counts) = (&arguments.chosen_columns(), &arguments.count_choices());
+            let (chosen, counts) = (&arguments.chosen_columns(), &arguments.choices_for_counts());
             let people_known = people.as_ref();
             let file =
                 UserDataFile { path: file, name: &name, columns, separator, chosen, people: people_known, counts };
@@ -204,7 +204,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                 drop(waiting);
                 let mut input = begin_dialogue();
                 if asked.is_none() {
-                    asked = ask_people(&mut input, &described.table.columns)?;
+                    asked = ask_person_column_and_limit(&mut input, &described.table.columns)?;
                 }
                 if let (Some(asked), ProtectedPart::Record) = (&mut asked, protected) {
                     asked.rows = Some(ask_row_count(&mut input)?);
@@ -327,12 +327,17 @@ fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError>
 }
 
 /// Writes a spec with the numbers published in a paper.
-fn write_published_spec(path: &Path, table: &Path, metrics: &[String], format: OutputFormat) -> Result<(), CliError> {
+fn write_paper_numbers_spec(
+    path: &Path,
+    table: &Path,
+    metrics: &[String],
+    format: OutputFormat,
+) -> Result<(), CliError> {
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path.to_path_buf()));
     }
     existing_parent_folder(path).map_err(|cause| new_file_error(path, cause))?;
-    let printed = read_limited_text(table).map_err(CliError::io(table))?;
+    let printed = read_limited_text(table).map_err(CliError::io_error_at(table))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let spec = quote_for_shell(&command_line_path(path));
     let text = spec_from_paper_table(&printed, metrics, &name, &spec)
@@ -473,7 +478,7 @@ impl NewArguments {
         }
     }
 
-    fn count_choices(&self) -> CountChoices {
+    fn choices_for_counts(&self) -> CountChoices {
         let relation = match self.relation {
             RelationArgument::AddRemove => CountNeighbourRelation::AddRemove,
             RelationArgument::ReplaceOne => CountNeighbourRelation::ReplaceOne,
@@ -486,7 +491,7 @@ impl NewArguments {
         Some(PersonColumnAndLimit { column: self.person.clone()?, most_rows: self.rows_per_person?, rows: None })
     }
 
-    fn column_names(&self) -> ColumnNameSource {
+    fn column_name_source(&self) -> ColumnNameSource {
         match (&self.columns[..], self.no_header) {
             ([], false) => ColumnNameSource::Header,
             ([], true) => ColumnNameSource::Numbered,

@@ -26,7 +26,7 @@ const NOBODY: &str = "none";
 
 /// Asks who the rows belong to: a guarantee about rows does not protect a person with many of them, so that nothing is assumed. Fails if the
 /// input ends, the user quits, or an answer from a pipe is wrong.
-pub(super) fn ask_people(
+pub(super) fn ask_person_column_and_limit(
     said: &mut UserInput<'_>,
     columns: &[ColumnDescription],
 ) -> Result<Option<PersonColumnAndLimit>, CliError> {
@@ -138,7 +138,7 @@ impl<'a> Dialogue<'a> {
         self.last.clone_from(&question.about);
         print_stderr(&question.prompt_text(default.as_deref(), is_same));
         loop {
-            let Some(line) = self.said.line() else {
+            let Some(line) = self.said.read_line() else {
                 return Err(CliError::Unanswered(question.key.clone()));
             };
             if BACK.contains(&line.as_str()) {
@@ -187,7 +187,7 @@ impl<'a> UserInput<'a> {
     }
 
     /// Reads the next line, without surrounding blanks and whatever its end. `None` at the end of the input.
-    fn line(&mut self) -> Option<String> {
+    fn read_line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = self.lines.read_line(&mut line).ok()?;
         (read > 0).then(|| line.trim().to_owned())
@@ -202,7 +202,7 @@ impl<'a> UserInput<'a> {
     ) -> Result<T, CliError> {
         print_stderr(&format!("{key}: {question}"));
         loop {
-            let Some(line) = self.line() else { return Err(CliError::Unanswered(key.to_owned())) };
+            let Some(line) = self.read_line() else { return Err(CliError::Unanswered(key.to_owned())) };
             if line == QUIT {
                 return Err(CliError::Left(key.to_owned()));
             }

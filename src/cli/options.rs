@@ -53,7 +53,7 @@ pub struct DataLocationArguments {
 #[derive(Debug, Args)]
 pub struct ExperimentSelection {
     /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
-    #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME", add = experiments())]
+    #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME", add = experiment_completer())]
     pub names: Vec<String>,
     /// All shipped experiments
     #[arg(long, conflicts_with = "names")]
@@ -160,7 +160,7 @@ impl ResultsArguments {
     /// Returns the output path of a page about all experiments, with the same check.
     pub fn output_page_path(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
         let path = self.folder(project).join(name);
-        refuse_links(self.trusted_folder(project), &path).map_err(CliError::io(&path))?;
+        refuse_links(self.trusted_folder(project), &path).map_err(CliError::io_error_at(&path))?;
         Ok(path)
     }
 
@@ -177,7 +177,11 @@ impl ResultsArguments {
     }
 
     /// Reads the published results, and warns on standard error if they are from another version of the spec.
-    pub fn read_with_warning(&self, project: &Project, experiment: &Experiment) -> Result<CommittedResults, CliError> {
+    pub fn read_committed_warning_if_stale(
+        &self,
+        project: &Project,
+        experiment: &Experiment,
+    ) -> Result<CommittedResults, CliError> {
         let committed = self.read_committed(project, experiment)?;
         if committed.is_stale(experiment) {
             let name = &experiment.name;
@@ -198,14 +202,14 @@ impl ResultsArguments {
 
 impl ComputeArguments {
     /// Returns the number of threads: from the option, else from Slurm, else one per core.
-    pub fn jobs(&self) -> usize {
+    pub fn thread_count(&self) -> usize {
         let said = self.jobs.map(usize::from).or_else(slurm_core_count);
         said.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
     /// Makes the thread pool.
     pub fn pool(&self) -> Result<WorkerPool, RunError> {
-        WorkerPool::new(self.jobs())
+        WorkerPool::new(self.thread_count())
     }
 }
 
@@ -333,16 +337,16 @@ pub(super) fn count_with_noun(number: usize, one: &str, several: &str) -> String
 pub const ASKED: &str = "DPGP_COMPLETE";
 
 /// Completes names of experiments and paths of specs.
-pub fn experiments() -> ArgValueCompleter {
-    ArgValueCompleter::new(experiments_or_files)
+pub fn experiment_completer() -> ArgValueCompleter {
+    ArgValueCompleter::new(complete_experiments_or_files)
 }
 
 /// Completes names of datasets.
-pub fn datasets() -> ArgValueCompleter {
-    ArgValueCompleter::new(dataset_names)
+pub fn dataset_completer() -> ArgValueCompleter {
+    ArgValueCompleter::new(complete_dataset_names)
 }
 
-fn experiments_or_files(current: &OsStr) -> Vec<CompletionCandidate> {
+fn complete_experiments_or_files(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut found = matching_candidates(experiment_names().unwrap_or_default(), current);
     found.extend(PathCompleter::file().complete(current));
     found
@@ -353,7 +357,7 @@ fn experiment_names() -> Result<Vec<String>, RunError> {
     Ok(project.specs()?.iter().map(|spec| spec.name.clone()).collect())
 }
 
-fn dataset_names(current: &OsStr) -> Vec<CompletionCandidate> {
+fn complete_dataset_names(current: &OsStr) -> Vec<CompletionCandidate> {
     let project = Project::open(&DataLocations::default());
     let names = project.map(|project| project.manifest.names().map(str::to_owned).collect());
     matching_candidates(names.unwrap_or_default(), current)

@@ -21,7 +21,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
 }
 
 /// Prints text for another program unchanged. On a terminal, escapes hidden characters.
-pub fn print_data(text: &str) -> Result<(), CliError> {
+pub fn print_raw_unless_terminal(text: &str) -> Result<(), CliError> {
     if std::io::stdout().is_terminal() { print(text) } else { print_bytes(text) }
 }
 
@@ -33,7 +33,7 @@ pub fn print_stderr(text: &str) {
 fn print_bytes(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    printed.map_err(CliError::io(Path::new("standard output")))
+    printed.map_err(CliError::io_error_at(Path::new("standard output")))
 }
 
 /// Writes a new file or into a pipe. Fails if the file exists.

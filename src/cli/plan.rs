@@ -94,7 +94,7 @@ fn forecast(
         data: data_status_name(experiment, study.project()),
         blocks: plan.pending_block_replicates(Shard::WHOLE).len(),
         spent: study.stored_compute_seconds(&plan)?,
-        seconds: study.seconds_left(&plan, work.jobs())?,
+        seconds: study.seconds_left(&plan, work.thread_count())?,
     })
 }
 

@@ -13,7 +13,7 @@ use super::CliError;
 use super::map::{MapFileArguments, MapRequest, NewMapFile};
 use super::options::{
     DataLocationArguments, OutputFormat, ReleaseLedgerArguments, add_option_conflicts, balance_text, count_with_noun,
-    ensure_distinct_paths, existing_ledger_place, experiments,
+    ensure_distinct_paths, existing_ledger_place, experiment_completer,
 };
 use super::output::{print, print_json, print_stderr};
 use super::predict_together::{AnswerWeight, predict_together, preview_together};
@@ -85,7 +85,7 @@ Examples:
 )]
 pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction, task.surface or task.density
-    #[arg(value_name = "SPEC", required_unless_present = "from", add = experiments())]
+    #[arg(value_name = "SPEC", required_unless_present = "from", add = experiment_completer())]
     pub(super) specs: Vec<String>,
     #[command(flatten)]
     pub(super) points: PointsArguments,
@@ -178,7 +178,7 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
     // Refuse: a wrong spec or cell, a filter on the private target, and malformed addresses.
     let project = arguments.places.project()?;
     let experiment = project.find_one_experiment(arguments.specs.first().map_or("", String::as_str))?;
-    let experiment = apply_changes(&project, experiment, &arguments.set)?;
+    let experiment = apply_changes_except_rows(&project, experiment, &arguments.set)?;
     let cell = select_release_cell(&experiment, &arguments.cell)?;
     refuse_private_filter(cell.setting(), arguments.allow_caveats)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
@@ -225,7 +225,7 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
 }
 
 /// Changes settings of a spec, but not its rows: these may be private, and the certificate quotes the changes.
-pub(super) fn apply_changes(
+pub(super) fn apply_changes_except_rows(
     project: &Project,
     experiment: Experiment,
     set: &[SpecChange],
@@ -260,7 +260,7 @@ fn write_release(
     let written = files.map(|files| files.write(charged)).transpose()?;
     release.map(|release| release.write(charged)).transpose()?;
     // The release is shown even if its map fails.
-    let drawn = map.map(|map| draw(map, charged)).transpose();
+    let drawn = map.map(|map| draw_map(map, charged)).transpose();
     let mut summary = summary(charged, clipped, arguments);
     if let (Ok(_), Some(map)) = (&drawn, arguments.map.file()) {
         summary.push_str(&format!("map written to {}\n", map.display()));
@@ -289,7 +289,7 @@ fn write_release(
 }
 
 /// Draws the map of a release, with its certificate.
-fn draw(map: NewMapFile, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
+fn draw_map(map: NewMapFile, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
     let csv = charged.predictions_csv()?;
     let certificate = charged.certificate_json(csv.as_bytes()).to_string();
     map.write_from_csv(&csv, CertificateSummary::parse(Path::new("certificate"), &certificate, Some(&csv))?)
@@ -430,7 +430,7 @@ impl FromReleaseArguments {
             write_predictions(out, &predictions)?;
         }
         if let Some(map) = map {
-            map.write_from_csv(&predictions.csv()?, published.map_or_else(|| statement(from), Ok)?)?;
+            map.write_from_csv(&predictions.csv()?, published.map_or_else(|| read_certificate_summary(from), Ok)?)?;
         }
         match (out, format) {
             (Some(out), OutputFormat::Json) => print_json(&json!({ "written": out, "guarantee": guarantee })),
@@ -468,7 +468,7 @@ impl FromReleaseArguments {
         let (guarantee, predictions) = match CountsFile::read(from)? {
             Some(_) if other != ModelOverride::default() => return Err(CliError::ModelOfCounts),
             Some(file) => {
-                ensure_holds(from)?;
+                ensure_release_file_unedited(from)?;
                 let guarantee = file.guarantee().to_owned();
                 match at {
                     PointsOrAreas::Points(points) => (guarantee, file.predict(&points)?),
@@ -478,7 +478,7 @@ impl FromReleaseArguments {
             None => {
                 let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
                 let file = MomentsFile::read(from)?;
-                ensure_holds(from)?;
+                ensure_release_file_unedited(from)?;
                 (file.guarantee().to_owned(), file.predict(at, other)?)
             }
         };
@@ -495,14 +495,14 @@ struct ComputedPredictions {
 }
 
 /// Refuses a file that was edited: its guarantee is not to be repeated.
-fn ensure_holds(from: &Path) -> Result<(), CliError> {
-    let text = read_limited_text(from).map_err(CliError::io(from))?;
+fn ensure_release_file_unedited(from: &Path) -> Result<(), CliError> {
+    let text = read_limited_text(from).map_err(CliError::io_error_at(from))?;
     Ok(CertificateSummary::ensure_certificate_holds(from, &text)?)
 }
 
 /// Reads the guarantee of the file, which also covers everything computed from it.
-fn statement(from: &Path) -> Result<CertificateSummary, CliError> {
-    let text = read_limited_text(from).map_err(CliError::io(from))?;
+fn read_certificate_summary(from: &Path) -> Result<CertificateSummary, CliError> {
+    let text = read_limited_text(from).map_err(CliError::io_error_at(from))?;
     Ok(CertificateSummary::parse(from, &text, None)?)
 }
 

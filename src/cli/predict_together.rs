@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{OutputFormat, balance_text, count_with_noun, ensure_distinct_paths, existing_ledger_place};
 use super::output::{print, print_json};
-use super::predict::{PredictArguments, apply_changes};
+use super::predict::{PredictArguments, apply_changes_except_rows};
 use super::preview::preview;
 use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
@@ -106,7 +106,7 @@ fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<Joint
     let specs = arguments.specs.iter().map(|spec| Ok(project.find_one_experiment(spec)?));
     let specs = specs.collect::<Result<Vec<_>, CliError>>()?;
     // Refuse: changes of the rows.
-    specs.iter().try_for_each(|spec| apply_changes(project, spec.clone(), &arguments.set).map(drop))?;
+    specs.iter().try_for_each(|spec| apply_changes_except_rows(project, spec.clone(), &arguments.set).map(drop))?;
     let weights: Vec<(String, f64)> = arguments.share.iter().map(|share| (share.name.clone(), share.weight)).collect();
     let joint = JointReleasePlan::split_budget(project, specs, &arguments.set, &arguments.cell, &weights)?;
     for answer in joint.planned_releases() {
@@ -174,9 +174,9 @@ impl<'a> AnswersFolderGuard<'a> {
             return Ok(Self { made: None });
         }
         if path.exists() {
-            return Err(CliError::io(path)(ErrorKind::NotADirectory.into()));
+            return Err(CliError::io_error_at(path)(ErrorKind::NotADirectory.into()));
         }
-        std::fs::create_dir(path).map_err(CliError::io(path))?;
+        std::fs::create_dir(path).map_err(CliError::io_error_at(path))?;
         Ok(Self { made: Some(path) })
     }
 

@@ -80,7 +80,7 @@ pub(super) fn preview(
         let preview = request.preview_prediction_errors(&[epsilon])?;
         Ok(preview.expected.iter().map(|row| row.error).fold(0.0, f64::max))
     };
-    let wanted = arguments.error.map(|error| find_wanted_epsilon(expected, error)).transpose()?;
+    let wanted = arguments.error.map(|error| find_smallest_epsilon(expected, error)).transpose()?;
     drop(waiting);
     if let Some(path) = figure {
         let svg = preview_svg(title, &preview, wanted).map_err(PublishError::from)?;
@@ -110,7 +110,7 @@ fn preview_counts(
         return Err(ReleaseError::NoExpectedError.into());
     }
     let sd = |epsilon| request.noise_sd_of_counts(epsilon).unwrap_or(f64::INFINITY);
-    let wanted = arguments.error.map(|error| find_wanted_epsilon(|epsilon| Ok(sd(epsilon)), error)).transpose()?;
+    let wanted = arguments.error.map(|error| find_smallest_epsilon(|epsilon| Ok(sd(epsilon)), error)).transpose()?;
     if format == OutputFormat::Json {
         let count_noise = arguments.epsilons.iter().map(|&epsilon| CountNoise { epsilon, sd: sd(epsilon) });
         let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
@@ -124,7 +124,7 @@ fn preview_counts(
         "noise of each count: as a standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
          no row was used, and nothing was charged\n",
     );
-    print(&format!("{table}{about}{}", wanted_epsilon(wanted)))
+    print(&format!("{table}{about}{}", accuracy_goal_text(wanted)))
 }
 
 fn preview_text(preview: &ReleasePreview, wanted: Option<AccuracyGoal>, figure: Option<&Path>) -> String {
@@ -132,12 +132,12 @@ fn preview_text(preview: &ReleasePreview, wanted: Option<AccuracyGoal>, figure: 
     if let Some(path) = figure {
         text.push_str(&format!("figure written to {}\n", path.display()));
     }
-    text.push_str(&wanted_epsilon(wanted));
+    text.push_str(&accuracy_goal_text(wanted));
     text
 }
 
 /// States the epsilon that reaches a wanted error. Empty if there is none.
-fn wanted_epsilon(wanted: Option<AccuracyGoal>) -> String {
+fn accuracy_goal_text(wanted: Option<AccuracyGoal>) -> String {
     match wanted {
         None => String::new(),
         Some(AccuracyGoal { error, epsilon: Some(epsilon) }) => {
@@ -199,8 +199,8 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
 /// the noise in the predictions where these lean on the prior mean because of the noise.
 pub(super) fn preview_rows(preview: &ReleasePreview) -> Vec<Vec<String>> {
     let left = preview.without_privacy;
-    let first = std::iter::once(boundary_row("nothing is released", preview.prior, ""));
-    let last = std::iter::once(boundary_row("without privacy", left, &format_four_digits(left)));
+    let first = std::iter::once(row_without_epsilon("nothing is released", preview.prior, ""));
+    let last = std::iter::once(row_without_epsilon("without privacy", left, &format_four_digits(left)));
     let rows = preview.expected.iter().map(|row| {
         let noise = (row.error * row.error - left * left).max(0.0).sqrt();
         let [noise, left, error, constant] = [noise, left, row.error, row.constant].map(format_four_digits);
@@ -246,13 +246,13 @@ fn weight_optimality_note(preview: &ReleasePreview) -> String {
 }
 
 /// Makes a row without an epsilon.
-fn boundary_row(name: &str, error: f64, left: &str) -> Vec<String> {
+fn row_without_epsilon(name: &str, error: f64, left: &str) -> Vec<String> {
     let none = String::new;
     vec![name.to_owned(), none(), left.to_owned(), format_four_digits(error), none(), none()]
 }
 
 /// Finds the smallest epsilon whose error is at most `error`, in units of the target. The error falls as epsilon grows.
-fn find_wanted_epsilon(of: impl Fn(Epsilon) -> Result<f64, CliError>, error: f64) -> Result<AccuracyGoal, CliError> {
+fn find_smallest_epsilon(of: impl Fn(Epsilon) -> Result<f64, CliError>, error: f64) -> Result<AccuracyGoal, CliError> {
     let reaches = |at: f64| match Epsilon::new(at) {
         Ok(epsilon) => Ok(of(epsilon)? <= error),
         Err(_) => Ok::<bool, CliError>(false),

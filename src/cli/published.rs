@@ -35,17 +35,17 @@ impl PublishedArguments {
     pub fn read(&self, from: &Path) -> Result<Option<PublishedNumbers>, CliError> {
         // Predictions share their noise, so they must not be smoothed again as independent numbers.
         let is_certificate = from.to_string_lossy().ends_with(CERTIFICATE_ENDING);
-        if is_certificate || is_table(from) && append_suffix(from, CERTIFICATE_ENDING).exists() {
+        if is_certificate || has_table_extension(from) && append_suffix(from, CERTIFICATE_ENDING).exists() {
             return Err(CliError::FromPredictions(from.to_path_buf()));
         }
         match (&self.target, &self.noise) {
             (Some(target), Some(noise)) => Ok(Some(PublishedNumbers::read(from, &self.inputs, target, noise)?)),
-            _ if is_table(from) => Err(CliError::NumbersWithoutNoise(from.to_path_buf())),
+            _ if has_table_extension(from) => Err(CliError::NumbersWithoutNoise(from.to_path_buf())),
             _ => Ok(None),
         }
     }
 }
 
-fn is_table(path: &Path) -> bool {
+fn has_table_extension(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv") || end.eq_ignore_ascii_case("parquet"))
 }

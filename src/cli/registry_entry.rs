@@ -33,7 +33,7 @@ impl RegistryEntry {
     /// # Errors
     /// [`CliError`] if it cannot be read, is no certificate, or its guarantee does not hold.
     pub fn read(path: &Path) -> Result<Self, CliError> {
-        let text = read_limited_text(path).map_err(CliError::io(path))?;
+        let text = read_limited_text(path).map_err(CliError::io_error_at(path))?;
         let stated = CertificateSummary::parse(path, &text, None)?;
         let Some(guarantee) = stated.guarantee.clone() else {
             return Err(CliError::NothingToRegister { path: path.to_path_buf(), why: stated.said.join(" ") });

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiments};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiment_completer};
 use super::output::{WrittenReport, print, print_json, write_new};
 use super::waiting::Spinner;
 use dpgp_fs::write_atomically;
@@ -33,7 +33,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct ReportArguments {
     /// Experiments, prefixes, tags or paths of specs [default: all shipped experiments]
-    #[arg(value_name = "NAME", add = experiments())]
+    #[arg(value_name = "NAME", add = experiment_completer())]
     names: Vec<String>,
     /// The file or pipe to write; replaces an earlier report, but never another file
     #[arg(long, value_name = "FILE", default_value = "report.html")]
@@ -71,13 +71,13 @@ pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), C
     let coverage = if arguments.names.is_empty() { project.coverage()? } else { Vec::new() };
     let told = if arguments.names.is_empty() { project.pages()? } else { Vec::new() };
     if arguments.pages {
-        write_pages(&arguments.results, &project, &experiments)?;
+        write_summary_pages(&arguments.results, &project, &experiments)?;
     }
     let shelf = arguments.results.results_source(&results, &project);
     let commit = find_commit(project.root());
     let html = report_html(&shelf, &experiments, &PaperCoverageAndPages { coverage, pages: told }, commit.as_deref())?;
     match earlier {
-        Some(page) => write_atomically(&page, &html).map_err(CliError::io(path))?,
+        Some(page) => write_atomically(&page, &html).map_err(CliError::io_error_at(path))?,
         None => write_new(path, &html)?,
     }
     drop(waiting);
@@ -99,12 +99,12 @@ fn earlier_report(path: &Path) -> Result<Option<PathBuf>, CliError> {
         return Ok(None);
     }
     let mut beginning = Vec::new();
-    let file = File::open(path).map_err(CliError::io(path))?;
-    file.take(BEGINNING).read_to_end(&mut beginning).map_err(CliError::io(path))?;
+    let file = File::open(path).map_err(CliError::io_error_at(path))?;
+    file.take(BEGINNING).read_to_end(&mut beginning).map_err(CliError::io_error_at(path))?;
     if !is_report_page(&String::from_utf8_lossy(&beginning)) {
         return Err(CliError::Exists(path.to_path_buf()));
     }
-    path.canonicalize().map(Some).map_err(CliError::io(path))
+    path.canonicalize().map(Some).map_err(CliError::io_error_at(path))
 }
 
 /// Makes the names and texts of two pages from the results in a folder: one about the reproduced papers, one about checks of this program.
@@ -127,12 +127,16 @@ pub fn summary_pages(
 }
 
 /// Writes the pages into the folder of results.
-pub fn write_pages(place: &ResultsArguments, project: &Project, experiments: &[Experiment]) -> Result<(), CliError> {
+pub fn write_summary_pages(
+    place: &ResultsArguments,
+    project: &Project,
+    experiments: &[Experiment],
+) -> Result<(), CliError> {
     let results = place.folder(project);
     for (name, text) in summary_pages(&results, project, experiments)? {
         let path = place.output_page_path(project, name)?;
         let written = std::fs::create_dir_all(&results).and_then(|()| write_atomically(&path, &text));
-        written.map_err(CliError::io(&path))?;
+        written.map_err(CliError::io_error_at(&path))?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::explain::print_reasons;
+use super::explain::print_recompute_reasons;
 use super::interrupt::watch_signals;
 use super::options::{
     ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments, StoreArguments,
@@ -15,7 +15,7 @@ use super::options::{
 };
 use super::output::{ExperimentRunOutput, JsonOutput, RunClaim, RunRow, ShardRunOutput, print, print_stderr};
 use super::plan::print_plan;
-use super::report::write_pages;
+use super::report::write_summary_pages;
 use dpgp_report::{
     NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, publish, run_summary_screen,
     table_terminal, wrap_prose,
@@ -94,7 +94,7 @@ pub fn run(arguments: &RunArguments, format: OutputFormat) -> Result<(), CliErro
     if arguments.dry_run {
         let study = arguments.store.study(&project)?;
         return match arguments.why {
-            true => print_reasons(&experiments, &study, arguments.seed, format),
+            true => print_recompute_reasons(&experiments, &study, arguments.seed, format),
             false => print_plan(&experiments, &study, arguments.seed, &arguments.work, format),
         };
     }
@@ -116,7 +116,7 @@ pub fn run(arguments: &RunArguments, format: OutputFormat) -> Result<(), CliErro
     // Print finished results even if something failed.
     let shown = told.values.finish();
     if arguments.selection.all && !arguments.selection.quick && arguments.shard.is_none() {
-        write_pages(&arguments.results, &project, &experiments)?;
+        write_summary_pages(&arguments.results, &project, &experiments)?;
     }
     done.and(shown)
 }
@@ -230,7 +230,7 @@ fn print_report(
         return told.values.push(as_json(report, done, &folder.to_string_lossy()));
     }
     if !told.rows {
-        return print_first_screen(report, done, folder);
+        return print_run_summary_screen(report, done, folder);
     }
     let table = table_terminal(report);
     if done.provenance.seed != experiment.meta.seed {
@@ -248,7 +248,7 @@ fn print_report(
 }
 
 /// The first screen, and where the files are.
-fn print_first_screen(report: &Report<'_>, done: &ExperimentRunReport, folder: &Path) -> Result<(), CliError> {
+fn print_run_summary_screen(report: &Report<'_>, done: &ExperimentRunReport, folder: &Path) -> Result<(), CliError> {
     let experiment = report.experiment;
     let mut notes: Vec<String> = experiment.changes.iter().map(|change| format!("changed: {change}")).collect();
     if done.provenance.seed != experiment.meta.seed {

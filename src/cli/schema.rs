@@ -45,7 +45,7 @@ enum SchemaSubject {
 }
 
 /// What a program reads from standard input, and what it writes as the last line of standard output.
-fn command_schema() -> Value {
+fn program_protocol_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "task.command",
@@ -58,7 +58,7 @@ pub fn schema(arguments: &SchemaArguments, format: OutputFormat) -> Result<(), C
     let schema = match arguments.of {
         SchemaSubject::Spec => dpgp_spec::schema::<dpgp_task::TaskSetting>(),
         SchemaSubject::Datasets => dpgp_data::manifest_schema(),
-        SchemaSubject::Command => command_schema(),
+        SchemaSubject::Command => program_protocol_schema(),
         SchemaSubject::Outputs => output_schema(),
     };
     match (arguments.markdown, format) {
@@ -69,7 +69,7 @@ pub fn schema(arguments: &SchemaArguments, format: OutputFormat) -> Result<(), C
 }
 
 /// An output of a verb: its name, and the schemas of its possible types.
-pub(super) type VerbOutput = (&'static str, fn(&mut SchemaGenerator) -> Vec<Schema>);
+pub(super) type VerbOutputSchemas = (&'static str, fn(&mut SchemaGenerator) -> Vec<Schema>);
 
 /// Makes the schema of an object with a property for each verb, which describes its output with `--format json`, and one for the
 /// certificate of `predict --out`. Later versions may add keys to a value, but remove none.

@@ -8,7 +8,7 @@ use super::best::{RankingArguments, print_ranking};
 use super::cite::print_citations;
 use super::emit::quote_for_shell;
 use super::list::{data_status_name, describe_experiment};
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiments};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiment_completer};
 use super::output::{ShownAxis, ShownExperiment, print, print_json};
 use super::table::{TableLayoutArguments, print_table};
 use dpgp_report::{CommittedResults, wrap_prose};
@@ -34,7 +34,7 @@ const MOST_LABELS: usize = 16;
 #[command(after_help = EXAMPLES)]
 pub struct ShowArguments {
     /// The experiment, or the path of a spec; --best and --cite also accept several names, a prefix or a tag, or no name at all
-    #[arg(value_name = "NAME", required_unless_present_any = ["best", "cite"], add = experiments())]
+    #[arg(value_name = "NAME", required_unless_present_any = ["best", "cite"], add = experiment_completer())]
     names: Vec<String>,
     /// Print the committed table, in the layout of the paper
     #[arg(long, conflicts_with_all = ["best", "cite"])]

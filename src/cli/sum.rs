@@ -11,7 +11,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{
     ComputeArguments, DataLocationArguments, OutputFormat, ReleaseLedgerArguments, add_option_conflicts, balance_text,
-    ensure_distinct_paths, experiments,
+    ensure_distinct_paths, experiment_completer,
 };
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
@@ -75,7 +75,7 @@ const OF_RELEASES: &[&str] =
 )]
 pub struct SumArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
-    #[arg(value_name = "NAME", add = experiments())]
+    #[arg(value_name = "NAME", add = experiment_completer())]
     name: String,
     /// Files of rows in order, CSV (also .csv.gz) or Parquet; folders of such files; patterns in quotes
     #[arg(value_name = "FILE", required_unless_present = "add")]
@@ -156,7 +156,7 @@ fn sum_and_release<M: SumsModel>(
     let file = arguments.release.as_deref().map(|path| NewSumsFile::open(path, signing.as_ref())).transpose()?;
     // Read: exact sums, from rows or from files of sums.
     let start = Instant::now();
-    let total = total(streamed, arguments, place.as_ref())?;
+    let total = compute_exact_sums(streamed, arguments, place.as_ref())?;
     let unchecked = total.files_without_checksum().iter();
     let notes: String = unchecked
         .map(|path| {
@@ -169,7 +169,7 @@ fn sum_and_release<M: SumsModel>(
     // Charge, draw and write the release, in this order.
     let SumsReleaseSummary { mut release_text, receipt } = match (&privacy, file) {
         (Some(privacy), Some(file)) => {
-            let to = SumsReleasePlan { privacy, place: place.as_ref(), file };
+            let to = SumsReleaseOptions { privacy, place: place.as_ref(), file };
             release_sums(streamed, &total, to, arguments.allow_caveats)?
         }
         _ => SumsReleaseSummary::default(),
@@ -185,7 +185,7 @@ fn sum_and_release<M: SumsModel>(
 }
 
 /// Sums the rows of files, or adds the sums of files.
-fn total<M: SumsModel>(
+fn compute_exact_sums<M: SumsModel>(
     streamed: &PlannedSumsRelease<'_, M>,
     arguments: &SumArguments,
     place: Option<&LedgerOptions>,
@@ -193,7 +193,7 @@ fn total<M: SumsModel>(
     if !arguments.add.is_empty() {
         return Ok(streamed.combine_shard_sums(&arguments.add)?);
     }
-    let key = row_key(arguments, place)?;
+    let key = hmac_key_for_rows(arguments, place)?;
     let pool = arguments.work.pool()?.with_row_progress(!arguments.work.quiet);
     Ok(streamed.sum(&arguments.files, arguments.shard, &pool, key.as_ref())?)
 }
@@ -239,7 +239,7 @@ fn print_sums(
 }
 
 /// The guarantee of a release, its ledger, and its output file.
-struct SumsReleasePlan<'a> {
+struct SumsReleaseOptions<'a> {
     privacy: &'a PrivacySetting,
     place: Option<&'a LedgerOptions>,
     file: NewSumsFile<'a>,
@@ -272,10 +272,10 @@ struct SumsReleaseSummary {
 fn release_sums<M: SumsModel>(
     streamed: &PlannedSumsRelease<'_, M>,
     total: &ExactSums<M>,
-    to: SumsReleasePlan<'_>,
+    to: SumsReleaseOptions<'_>,
     allow_caveats: bool,
 ) -> Result<SumsReleaseSummary, CliError> {
-    let SumsReleasePlan { privacy, place, file } = to;
+    let SumsReleaseOptions { privacy, place, file } = to;
     let request = SumsRequest { streamed, total, privacy, known: true };
     charge_draw_and_write(
         &request,
@@ -294,7 +294,7 @@ fn release_sums<M: SumsModel>(
 
 /// Returns the key that identifies rows to ledgers. Sums that are kept need it for a later release that a ledger records. Without a state
 /// folder they are made without a key.
-fn row_key(arguments: &SumArguments, place: Option<&LedgerOptions>) -> Result<Option<HmacKey>, CliError> {
+fn hmac_key_for_rows(arguments: &SumArguments, place: Option<&LedgerOptions>) -> Result<Option<HmacKey>, CliError> {
     match (place, &arguments.out) {
         (Some(place), _) => Ok(Some(place.state.key().clone())),
         (None, Some(_)) => match StateFolder::open() {

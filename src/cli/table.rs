@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiments};
-use super::output::{PivotTableOutput, TableOutput, print, print_data, print_json};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
+use super::output::{PivotTableOutput, TableOutput, print, print_json, print_raw_unless_terminal};
 use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat, tidy_runs_csv};
 use dpgp_run::Project;
 use dpgp_spec::TableLayout;
@@ -28,7 +28,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct TableArguments {
     /// The experiment
-    #[arg(value_name = "NAME", add = experiments())]
+    #[arg(value_name = "NAME", add = experiment_completer())]
     name: String,
     #[command(flatten)]
     form: TableLayoutArguments,
@@ -74,10 +74,12 @@ pub(super) fn print_table(
 ) -> Result<(), CliError> {
     let experiment = project.find_one_experiment(name)?;
     if form.tidy {
-        results.read_with_warning(project, &experiment)?;
-        return print_data(&tidy_runs_csv(&results.folder(project).join(experiment.relative_results_folder()))?);
+        results.read_committed_warning_if_stale(project, &experiment)?;
+        return print_raw_unless_terminal(&tidy_runs_csv(
+            &results.folder(project).join(experiment.relative_results_folder()),
+        )?);
     }
-    let committed = results.read_with_warning(project, &experiment)?;
+    let committed = results.read_committed_warning_if_stale(project, &experiment)?;
     let layout = layout(form, &experiment, &committed)?;
     let pivots = PivotTable::from_layout(&experiment, &committed, &layout);
     if format == OutputFormat::Json {
@@ -93,7 +95,7 @@ pub(super) fn print_table(
     let texts: Vec<String> = pivots.iter().map(|pivot| form.language.render_pivot(pivot)).collect();
     match form.language {
         TableOutputFormat::Text => print(&format!("{}\n{}", layout.metric, texts.join("\n"))),
-        _ => print_data(&texts.join("\n")),
+        _ => print_raw_unless_terminal(&texts.join("\n")),
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, existing_ledger_place, experiments};
+use super::options::{DataLocationArguments, OutputFormat, existing_ledger_place, experiment_completer};
 use super::output::{print, print_json};
 use super::preview::{PREVIEW_HEADINGS, expected_errors_legend, finite_epsilon, no_benefit_warning, preview_rows};
 use super::release_types::{SettingTradeoff, TradeoffOutput};
@@ -39,11 +39,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct TradeoffArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
-    #[arg(value_name = "SPEC", add = experiments())]
+    #[arg(value_name = "SPEC", add = experiment_completer())]
     spec: String,
     /// Epsilons, separated by commas, or FROM..TO for 1, 2 and 5 times the powers of ten in this range
     #[arg(long, value_name = "LIST", default_value = "0.1..10")]
-    epsilon: PricedEpsilons,
+    epsilon: TradeoffEpsilons,
     /// Change a setting by its path, or an axis by its name; several values define an axis
     #[arg(long, value_name = "PATH=VALUE,...")]
     set: Vec<SpecChange>,
@@ -63,7 +63,7 @@ pub struct TradeoffArguments {
 
 /// Epsilons to price, all finite.
 #[derive(Debug, Clone, PartialEq)]
-struct PricedEpsilons(Vec<Epsilon>);
+struct TradeoffEpsilons(Vec<Epsilon>);
 
 /// The steps of a range within a power of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
@@ -72,7 +72,7 @@ const POWERS: std::ops::RangeInclusive<i32> = -6..=6;
 /// The relative tolerance at the ends of a range.
 const ROUNDING: f64 = 1e-9;
 
-impl FromStr for PricedEpsilons {
+impl FromStr for TradeoffEpsilons {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -122,7 +122,7 @@ pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(
     drop(waiting);
     let axes = differing_axes(experiment, &priced);
     if format == OutputFormat::Json {
-        let settings = priced.into_iter().map(|one| setting(experiment, &axes, one)).collect();
+        let settings = priced.into_iter().map(|one| setting_tradeoff(experiment, &axes, one)).collect();
         return print_json(&json!(TradeoffOutput { settings }));
     }
     print(&text(experiment, &axes, &priced))
@@ -151,7 +151,7 @@ fn differing_axes(experiment: &Experiment, priced: &[CellTradeoff<'_>]) -> Vec<u
     (0..experiment.axes.len()).filter(|axis| labels.windows(2).any(|pair| pair[0][*axis] != pair[1][*axis])).collect()
 }
 
-fn setting(
+fn setting_tradeoff(
     experiment: &Experiment,
     axes: &[usize],
     CellTradeoff { cell, preview }: CellTradeoff<'_>,
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<Vec<f64>, String> {
-        Ok(text.parse::<PricedEpsilons>()?.0.iter().map(|epsilon| epsilon.get()).collect())
+        Ok(text.parse::<TradeoffEpsilons>()?.0.iter().map(|epsilon| epsilon.get()).collect())
     }
 
     #[test]

@@ -86,7 +86,7 @@ fn max_clipped_square_change(v: f64, clip: f64) -> f64 {
 fn row_change_bounds(selected: &SelectionErrorFunction, candidate: usize) -> Vec<f64> {
     let SelectionErrorFunction { clip, change, rows, .. } = *selected;
     let mut of_row = vec![max_clipped_square_change(change, clip); rows];
-    for fold in selected.columns(candidate) {
+    for fold in selected.fold_prediction_maps(candidate) {
         for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
             // Entries of zero do not move anything; without a clip they would count as infinity times zero.
             let entries = column.iter().filter(|c| **c != 0.0);
@@ -236,7 +236,7 @@ impl CoordinateAscent<'_> {
 
 /// The sums of squared errors of all candidates, with the noise and the clip of the task.
 fn squared_error_sums(selected: &SelectionErrorFunction, maps: &[DMatrix<f64>], targets: &DVector<f64>) -> Vec<f64> {
-    maps.iter().enumerate().map(|(c, map)| selected.sum_squared_errors(c, &(map * targets))).collect()
+    maps.iter().enumerate().map(|(c, map)| selected.sum_noisy_clipped_squared_errors(c, &(map * targets))).collect()
 }
 
 /// The greatest logarithm of a ratio of probabilities, which is the least epsilon that this pair of data sets allows.

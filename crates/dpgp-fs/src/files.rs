@@ -109,16 +109,16 @@ const STANDARD_OUTPUT: &str = "/dev/stdout";
 /// and is written to at the end.
 ///
 /// ```
-/// use dpgp_fs::{NewFile, ReadAccess};
+/// use dpgp_fs::{AtomicNewFile, ReadAccess};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("new.txt");
-/// let mut file = NewFile::open(&path, ReadAccess::Holder)?;
+/// let mut file = AtomicNewFile::open(&path, ReadAccess::Holder)?;
 /// file.append_bytes(b"all of it")?;
 /// assert!(!path.exists());
 /// file.finish()?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "all of it");
-/// assert!(NewFile::open(&path, ReadAccess::Holder).is_err());
+/// assert!(AtomicNewFile::open(&path, ReadAccess::Holder).is_err());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]

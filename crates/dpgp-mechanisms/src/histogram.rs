@@ -52,9 +52,9 @@ impl Mechanism for HistogramSetting {
 ///
 /// ```
 /// use dpgp_accounting::NeighbourRelation;
-/// use dpgp_mechanisms::count_sensitivity;
-/// assert_eq!(count_sensitivity(NeighbourRelation::AddRemove), 1.0);
-/// assert_eq!(count_sensitivity(NeighbourRelation::ReplaceOne), 2f64.sqrt());
+/// use dpgp_mechanisms::histogram_sensitivity;
+/// assert_eq!(histogram_sensitivity(NeighbourRelation::AddRemove), 1.0);
+/// assert_eq!(histogram_sensitivity(NeighbourRelation::ReplaceOne), 2f64.sqrt());
 /// ```
 pub fn histogram_sensitivity(relation: NeighbourRelation) -> f64 {
     match relation {

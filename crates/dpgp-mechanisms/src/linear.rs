@@ -41,7 +41,7 @@ pub trait LinearMechanism: Mechanism {
     /// The noise for the predictions of a model, at multiplier 1 and change 1; `scale` is the standard deviation that it will be
     /// multiplied by, in units of the model.
     ///
-    /// Obligation: [`LinearNoise::sensitivity_ratio`] is the true sensitivity of what is released over the one that the noise has, by the matrices
+    /// Obligation: [`LinearNoise::true_to_assumed_sensitivity_ratio`] is the true sensitivity of what is released over the one that the noise has, by the matrices
     /// that are used.
     ///
     /// # Errors

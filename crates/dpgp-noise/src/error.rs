@@ -48,8 +48,8 @@ pub enum PrivacyError {
 /// release is a function of that of a Gaussian mechanism with `mu = sensitivity / sd`.
 ///
 /// ```
-/// use dpgp_noise::RoundedNoise;
-/// assert_eq!(RoundedNoise { sensitivity: 3.0, sd: 12.0 }.mu(), 0.25);
+/// use dpgp_noise::RoundedNoiseParameters;
+/// assert_eq!(RoundedNoiseParameters { sensitivity: 3.0, sd: 12.0 }.mu(), 0.25);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundedNoiseParameters {

@@ -3,7 +3,7 @@
 //! Floating-point arithmetic rounds, and its rounding depends on private data. Here only step 1 rounds private numbers:
 //!
 //! 1. A target becomes a whole number before it is used. [`TargetLattice`] bounds the distance of two targets after it.
-//! 2. Targets are multiplied with whole numbers that depend on public data alone ([`LatticeMap`]). Products and sums
+//! 2. Targets are multiplied with whole numbers that depend on public data alone ([`FixedPointMap`]). Products and sums
 //!    have no rounding.
 //! 3. The noise is rounded exactly ([`crate::RoundedGaussian`]).
 //!
@@ -185,15 +185,15 @@ const WIDTH_BITS: i32 = 40;
 ///
 /// Obligation: each target, infinite ones included, becomes a whole number between those of the two bounds. *Proof.*
 /// Clipping, subtraction, division by a power of two and rounding are each non-decreasing in y, in floating point too.
-/// So two targets are at most [`TargetLattice::width`] steps apart, however each operation rounds.
+/// So two targets are at most [`TargetLattice::width_in_steps`] steps apart, however each operation rounds.
 ///
 /// ```
 /// use dpgp_noise::TargetLattice;
 /// let lattice = TargetLattice::new(0.0, 10.0)?;
-/// assert_eq!(lattice.round_target(5.0), 0);
-/// assert_eq!(lattice.round_target(f64::INFINITY), lattice.round_target(10.0));
-/// assert_eq!(lattice.width(), lattice.round_target(10.0) - lattice.round_target(0.0));
-/// assert!((lattice.round_target(7.0) as f64 * lattice.step_size() - 2.0).abs() < 1e-10);
+/// assert_eq!(lattice.clip_and_round_target(5.0), 0);
+/// assert_eq!(lattice.clip_and_round_target(f64::INFINITY), lattice.clip_and_round_target(10.0));
+/// assert_eq!(lattice.width(), lattice.clip_and_round_target(10.0) - lattice.clip_and_round_target(0.0));
+/// assert!((lattice.clip_and_round_target(7.0) as f64 * lattice.step_size() - 2.0).abs() < 1e-10);
 /// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -31,7 +31,7 @@ pub enum Swatch {
     Line(Pen),
     /// A piece of an area.
     Area(Colour),
-    /// The colours of [`ramp`], the lowest at the left.
+    /// The colours of [`ramp_colour`], the lowest at the left.
     Bar,
     /// A piece of an area with oblique strokes.
     Hatched(Colour, Pen),

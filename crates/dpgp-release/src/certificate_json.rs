@@ -65,9 +65,9 @@ fn append_canonical_value(value: &Value, text: &mut String) {
 /// Parses a text without repeated keys: readers differ in which of two equal keys they use.
 ///
 /// ```
-/// use dpgp_release::parse_unique_keys;
-/// assert_eq!(parse_unique_keys("{\"a\": [1, {}]}").unwrap()["a"][0], 1);
-/// assert!(parse_unique_keys("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("appears twice"));
+/// use dpgp_release::parse_json_with_unique_keys;
+/// assert_eq!(parse_json_with_unique_keys("{\"a\": [1, {}]}").unwrap()["a"][0], 1);
+/// assert!(parse_json_with_unique_keys("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("appears twice"));
 /// ```
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use super::moments_file::{PostprocessedPredictions, data_setting_without_rows};
 use super::new_file::OptionallySignedFile;
 use super::{CertificateSummary, DrawnRelease, PrivatePredictions, PublicPoints, ReleaseError, SigningKey};
 use dpgp_data::{Digest, read_limited_text};
-use dpgp_task::{CellSetting, PredictionPoints, ReleasedCombinations};
+use dpgp_task::{CellSetting, PredictionPoints, ReleasedTargetCombinations};
 
 /// A new file of such a release, opened before anything is charged.
 pub struct NewTargetCombinationsFile<'k>(OptionallySignedFile<'k>);
@@ -45,7 +45,7 @@ impl<'k> NewTargetCombinationsFile<'k> {
 }
 
 /// The digest by which a certificate names combinations. None if they cannot be written, and then no certificate names them.
-pub(super) fn target_combinations_digest(combinations: &ReleasedCombinations) -> Option<String> {
+pub(super) fn target_combinations_digest(combinations: &ReleasedTargetCombinations) -> Option<String> {
     let text = serde_json::to_string(combinations).ok()?;
     Some(Digest::of_bytes(text.as_bytes()).to_string())
 }
@@ -63,7 +63,7 @@ struct TargetCombinationsJson {
     certificate: Value,
     /// The predictions that the certificate is of.
     predictions: String,
-    combinations: ReleasedCombinations,
+    combinations: ReleasedTargetCombinations,
 }
 
 /// The public settings beside the combinations.
@@ -95,7 +95,7 @@ impl TargetCombinationsFile {
             return Ok(None);
         }
         let whole: TargetCombinationsJson = serde_json::from_value(value).map_err(|error| fail(error.to_string()))?;
-        match whole.combinations.find_mismatch(whole.model.inputs.len()) {
+        match whole.combinations.validation_problem(whole.model.inputs.len()) {
             Some(problem) => Err(fail(problem.to_owned())),
             None => Ok(Some(Self { path: path.to_path_buf(), whole })),
         }

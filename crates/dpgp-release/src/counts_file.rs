@@ -248,10 +248,10 @@ mod tests {
         let Predictions { mean, gp_sd, noise_sd, .. } = &found.predictions;
         assert!((mean[0] - 50.0).abs() < 4.0);
         for bin in 0..4 {
-            let (low, high) = found.predictions.central_interval(bin);
+            let (low, high) = found.predictions.central_95_interval(bin);
             assert!(low >= 0.0 && mean[bin] >= low && high >= mean[bin]);
             assert!(gp_sd[bin].hypot(noise_sd[bin]) <= 2.0 * (1.0 + 1e-12), "a noisy count alone errs by 2");
         }
-        assert_eq!(found.predictions.central_interval(1).0, 0.0);
+        assert_eq!(found.predictions.central_95_interval(1).0, 0.0);
     }
 }

@@ -1,7 +1,7 @@
 //! The order of a release: check the budget, charge the ledger, draw the noise.
 //!
 //! This is the only file that uses the randomness of the system, and its types enforce the order. An [`UnchargedRelease`] holds
-//! the cost of a release and a way to draw it, but no noise. Only [`UnchargedRelease::charge_ledgers`] makes [`ChargedRelease`], and only
+//! the cost of a release and a way to draw it, but no noise. Only [`UnchargedRelease::charge`] makes [`ChargedRelease`], and only
 //! [`ChargedRelease::draw`] makes [`DrawnRelease`], which the functions that write a release accept.
 //!
 //! Obligation: if a charge is refused, everything visible (exit code, message, files) depends on the ledger and on

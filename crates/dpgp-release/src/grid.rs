@@ -185,7 +185,7 @@ pub(super) fn points_of_setting(setting: &CellSetting) -> Option<DMatrix<f64>> {
         return Some(histogram.bins().centres());
     }
     match &*setting.task {
-        TaskSetting::Surface(surface) if !surface.map.is_empty() => return Some(surface.points_of_map()),
+        TaskSetting::Surface(surface) if !surface.map.is_empty() => return Some(surface.figure_points()),
         TaskSetting::Prediction(prediction) => {
             let columns =
                 prediction.grid.iter().map(|range| (0..range.points).map(|place| range.value_at(place)).collect());

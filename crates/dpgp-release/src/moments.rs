@@ -25,7 +25,7 @@ impl MomentsSumsModel {
     /// The model of a cell. `None` if the cell has another task or mechanism.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Surface(task) = &*setting.task else { return None };
-        Some(Self { model: MomentsModel::new(setting)?, map: task.points_of_map() })
+        Some(Self { model: MomentsModel::new(setting)?, map: task.figure_points() })
     }
 
     /// The surface on the grid of the spec, in units of the target.

@@ -204,7 +204,7 @@ impl PredictionRows<'_> {
     /// In the order of [`COLUMNS`].
     fn row(&self, row: usize) -> [f64; 5] {
         let predictions = self.predictions;
-        let (low, high) = predictions.central_interval(row);
+        let (low, high) = predictions.central_95_interval(row);
         [predictions.mean[row], predictions.gp_sd[row], predictions.noise_sd[row], low, high]
     }
 }

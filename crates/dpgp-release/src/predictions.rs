@@ -24,7 +24,7 @@ use dpgp_run::{
 use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{
     Cell, CellSetting, DensityTask, Experiment, ModelMemory, PredictionPoints, Predictions, PreparedRelease,
-    PreviewInput, ReleasePreview, Sample, TaskError, TaskSetting, preview_moments, refusal_reason,
+    PreviewInput, ReleasePreview, Sample, TaskError, TaskSetting, preview_moments, release_refusal_reason,
 };
 
 /// The most points if none are named.
@@ -172,7 +172,7 @@ impl<'a> PredictionRequest<'a> {
     /// [`ReleaseError`] if the spec describes no release of predictions, or a number cannot be computed.
     pub fn preview_prediction_errors(&self, epsilons: &[Epsilon]) -> Result<ReleasePreview, ReleaseError> {
         let setting = self.setting();
-        if let Some(reason) = refusal_reason(setting) {
+        if let Some(reason) = release_refusal_reason(setting) {
             return Err(ReleaseError::NotReleasable(reason));
         }
         if matches!(&*setting.task, TaskSetting::Density(_)) {
@@ -299,7 +299,7 @@ impl<'a> PredictionRequest<'a> {
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
     pub(super) fn prepare_release(&self, sample: &Sample) -> Result<PreparedRelease, ReleaseError> {
         let setting = self.cell.setting();
-        if let Some(reason) = refusal_reason(setting) {
+        if let Some(reason) = release_refusal_reason(setting) {
             return Err(ReleaseError::NotReleasable(reason));
         }
         let streams = random_streams(self.cell, self.experiment.meta.seed, 0);
@@ -421,7 +421,7 @@ const FEWEST: usize = 10;
 
 impl PredictionsFilePoint {
     fn new(predictions: &Predictions, point: usize) -> Self {
-        let (low, high) = predictions.central_interval(point);
+        let (low, high) = predictions.central_95_interval(point);
         let Predictions { mean, gp_sd, noise_sd, .. } = predictions;
         Self { mean: mean[point], gp_sd: gp_sd[point], noise_sd: noise_sd[point], low, high }
     }

@@ -38,7 +38,7 @@ impl ReleasedNumbers for PrivatePredictions<'_> {
     fn are_finite(&self) -> bool {
         let Self { points, predictions, .. } = self;
         let columns = [&predictions.mean, &predictions.gp_sd, &predictions.noise_sd];
-        let mut ends = (0..points.nrows()).map(|row| predictions.central_interval(row));
+        let mut ends = (0..points.nrows()).map(|row| predictions.central_95_interval(row));
         points.iter().all(|x| x.is_finite())
             && columns.into_iter().flatten().all(|x| x.is_finite())
             && ends.all(|(low, high)| low.is_finite() && high.is_finite())

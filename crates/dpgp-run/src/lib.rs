@@ -1,6 +1,6 @@
 //! Runs experiments: reads stored results, computes and stores the rest in parallel, and returns rows in
-//! order. [`Study::run`] runs an experiment of a [`Project`] on the threads of a [`WorkerPool`], and returns a
-//! [`StudyReport`].
+//! order. [`ExperimentRunner::run`] runs an experiment of a [`Project`] on the threads of a [`WorkerPool`], and returns a
+//! [`ExperimentRunReport`].
 
 mod audited;
 mod commit;

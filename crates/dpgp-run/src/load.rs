@@ -110,7 +110,7 @@ impl DataLoader<'_> {
                 fits.map_err(|fault| Box::new(self.experiment.error_at_key_path(&fault.path, fault.problem)))?;
                 let setting = cells[cell].setting();
                 let rows = setting.data.drawn_row_count(sample.row_count());
-                ensure_memory(self.experiment, ModelMemory::estimate_block(setting, rows))?;
+                ensure_memory(self.experiment, ModelMemory::estimate_experiment_block(setting, rows))?;
             }
         }
         Ok(samples)

@@ -158,10 +158,10 @@ impl<'p> ExperimentRunner<'p> {
         }
     }
 
-    /// As [`Study::run`]; where only some cells failed the results of the others are read too, and the failure stands in the report.
+    /// As [`ExperimentRunner::run`]; where only some cells failed the results of the others are read too, and the failure stands in the report.
     ///
     /// # Errors
-    /// As [`Study::run`], but for cells that failed.
+    /// As [`ExperimentRunner::run`], but for cells that failed.
     pub fn run_tolerating_failures(
         &mut self,
         experiment: &Experiment,
@@ -375,7 +375,7 @@ impl ReplicateWorker<'_> {
             replicate: streams.replicate,
             stop: self.options.stop,
         };
-        Ok(run.run_program()?.into_validated(&task.metrics, streams.replicate)?)
+        Ok(run.run_program()?.validate_and_trim_frames(&task.metrics, streams.replicate)?)
     }
 
     /// What a table of others gives for a cell.

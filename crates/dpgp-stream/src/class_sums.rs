@@ -99,7 +99,7 @@ pub fn class_of(target: f64, classes: usize) -> Option<usize> {
 /// How many records lie in each bin.
 ///
 /// Obligation: a record lies in one bin at most, so that one added or removed moves one count by 1 and a replaced one moves
-/// two (`count_sensitivity`). A row that stands for at most m records moves them m times as
+/// two (`histogram_sensitivity`). A row that stands for at most m records moves them m times as
 /// far. Counts are whole numbers, whose sums are exact.
 ///
 /// ```

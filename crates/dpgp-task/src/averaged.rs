@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 use crate::TaskError;
 use crate::model::noise_variance;
 use crate::noise::NoiseDesigns;
-use crate::summary::normal_vector;
+use crate::summary::standard_normal_vector;
 use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, PredictionMap, TargetCombinationDesign};
 use dpgp_mechanisms::CellSections;
 use dpgp_spec::setting::rules::fail;
@@ -62,7 +62,7 @@ impl ModelAveragedReleases {
     ) -> Result<ModelAveragedPrediction, TaskError> {
         let own = self.0.iter().find(|release| release.scale == scale);
         let own = own.ok_or(TaskError::Missing { needed: "a noise design for this scale" })?;
-        let noise = normal_vector(own.weights.nrows(), stream) * scale;
+        let noise = standard_normal_vector(own.weights.nrows(), stream) * scale;
         Ok(own.posterior.predict(&(&own.weights * sums + noise))?)
     }
 }

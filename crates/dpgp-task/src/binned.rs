@@ -9,8 +9,8 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_pcg::Pcg64;
 
 use super::cross_validation::FoldRows;
-use super::model::TrainingProcess;
-use super::{AuditableCertificate, AuditedMechanism, OneTargetGuarantee, ReplicateJob, TaskError};
+use super::model::GpOnTrainingInputs;
+use super::{AuditableCertificate, AuditedMechanism, ReplicateJob, TargetChangeGuarantee, TaskError};
 use dpgp_accounting::{Certificate, CertifiedMechanism, GuaranteeCaveat, ReleaseKind};
 use dpgp_gp::kernel::{BinObservation, Bins};
 use dpgp_gp::{BinnedCovarianceFamily, NoisySumsPosterior, PredictionMap, maximise_marginal_likelihood};
@@ -110,7 +110,7 @@ struct ObservedBins {
 /// Noise on a statistic of bins, for the guarantee of one cell.
 #[derive(Clone, Copy)]
 pub(super) struct BinNoise {
-    pub target: OneTargetGuarantee,
+    pub target: TargetChangeGuarantee,
     pub statistic: BinStatistic,
     pub law: BinNoiseDistribution,
     /// Units of the target per unit of the normalised one.
@@ -121,7 +121,7 @@ impl BinNoise {
     /// The standard deviation of the noise, in units of the model, on a statistic that moves as far as the target does.
     pub fn sd(self) -> f64 {
         match self.law {
-            BinNoiseDistribution::Gaussian => self.target.change / self.scale * self.target.sigma(),
+            BinNoiseDistribution::Gaussian => self.target.change / self.scale * self.target.noise_multiplier(),
             // Twice the square of its scale is the variance of a Laplace distribution.
             BinNoiseDistribution::Laplace => SQRT_2 * self.target.change / self.scale / self.target.epsilon,
         }
@@ -138,8 +138,10 @@ impl BinNoise {
         if law == BinNoiseDistribution::Laplace {
             return self.certify_laplace(job, released, caveats);
         }
-        let certificate = target.gaussian(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
-        job.certify_for_audit(certificate.with_caveats(caveats), || {
+        let certificate = target
+            .calibrated_gaussian_release(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0)
+            .certificate();
+        job.auditable_certificate(certificate.with_caveats(caveats), || {
             let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.noise_sds(self.sd())));
             vec![AuditedMechanism::Statistics { statistic, bins: bins.collect(), change: target.change / scale }]
         })
@@ -156,7 +158,7 @@ impl BinNoise {
             return Ok(AuditableCertificate::without_claim());
         }
         let certificate = Certificate::laplace(ReleaseKind::Histogram, target.neighbours(), target.epsilon);
-        job.certify_for_audit(certificate.with_caveats(caveats), || {
+        job.auditable_certificate(certificate.with_caveats(caveats), || {
             let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.noise_sds(self.sd())));
             let bins = bins.map(|(records, sd)| (records, sd / SQRT_2)).collect();
             vec![AuditedMechanism::Laplace { statistic, bins, change: target.change / scale }]
@@ -229,23 +231,23 @@ impl DenoisedBins {
         let model = job.model()?;
         let kernel = model.kernel.build_kernel(&rows.inputs);
         let process =
-            TrainingProcess::new(model, kernel.as_ref(), &rows.inputs, job.inducing_placement(&rows.stream_name()));
+            GpOnTrainingInputs::new(model, kernel.as_ref(), &rows.inputs, job.inducing_placement(&rows.stream_name()));
         let mut noises = Vec::with_capacity(job.cells.len());
         for cell in job.cells {
-            let (target, law) = (OneTargetGuarantee::from_privacy(cell)?, BinNoiseDistribution::Gaussian);
+            let (target, law) = (TargetChangeGuarantee::for_one_row(cell)?, BinNoiseDistribution::Gaussian);
             noises.push(BinNoise { target, statistic: BinStatistic::Mean, law, scale }.sd());
         }
         Self::new(&process, rows, binned, &noises).map(Some)
     }
 
     fn new(
-        process: &TrainingProcess<'_>,
+        process: &GpOnTrainingInputs<'_>,
         rows: &FoldRows,
         binned: &BinStatistics,
         noises: &[f64],
     ) -> Result<Self, TaskError> {
         let equal = PredictionMap::without_test_inputs(&rows.inputs);
-        let moments = process.with_observation_noise()?.moments(&rows.test, &equal)?;
+        let moments = process.with_observation_noise()?.prior_moments(&rows.test, &equal)?;
         let sums = bin_membership_matrix(binned, &equal.select_distinct_columns(&rows.inputs.transpose()).transpose());
         let mut given = Vec::with_capacity(noises.len());
         for &noise in noises {
@@ -268,10 +270,10 @@ impl DenoisedBins {
         Ok(&self.posterior_at_noise(noise)?.map * sums)
     }
 
-    /// The variances of the predictions of [`DenoisedBins::mean`], model and noise together, in squared units of the model.
+    /// The variances of the predictions of [`DenoisedBins::test_prediction_mean`], model and noise together, in squared units of the model.
     ///
     /// # Errors
-    /// As [`DenoisedBins::mean`].
+    /// As [`DenoisedBins::test_prediction_mean`].
     pub fn test_prediction_variances(&self, noise: f64) -> Result<&[f64], TaskError> {
         Ok(&self.posterior_at_noise(noise)?.variances)
     }
@@ -296,7 +298,7 @@ fn bin_membership_matrix(binned: &BinStatistics, inputs: &DMatrix<f64>) -> DMatr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::InducingPlacement;
+    use crate::model::InducingInputPlacer;
     use crate::{RandomStreams, RunCache};
     use dpgp_gp::kernel::{ExponentiatedQuadratic, Kernel};
     use dpgp_linalg::Cholesky;
@@ -346,8 +348,8 @@ mod tests {
         };
         let streams = RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let kernel = kernel(lengthscale);
-        let placing = InducingPlacement { streams: &streams, known: &RunCache::default(), purpose: "t" };
-        let process = TrainingProcess::new(&setting, &kernel, &rows.inputs, placing);
+        let placing = InducingInputPlacer { streams: &streams, known: &RunCache::default(), purpose: "t" };
+        let process = GpOnTrainingInputs::new(&setting, &kernel, &rows.inputs, placing);
         DenoisedBins::new(&process, rows, binned, &[noise]).unwrap()
     }
 

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::noise_variance;
-use crate::noisy_sums::{BoundedTargetSums, split_training_rows};
+use crate::noisy_sums::{BoundedTargetSums, split_off_training_inputs};
 use crate::sample::product_grid;
-use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
+use crate::site_sums::{GpPriorOnBox, InducingSums, InputTargetRows, SitePosteriorModel};
 use crate::summary::mean;
 use crate::{
     AuditedMechanism, CellMeasurements, FigureTable, MeasurableTask, ReplicateJob, Sample, TaskError, TaskRequirements,
@@ -38,7 +38,7 @@ const SHOWN: usize = 128;
 /// `curve`, `data` (the first 128 rows) and `inducing`, if the task asks for them.
 impl MeasurableTask for CalibrationTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
-        let (training, others) = split_training_rows(&job.sample.inputs, self.train.get());
+        let (training, others) = split_off_training_inputs(&job.sample.inputs, self.train.get());
         let (targets, tested) = job.sample.targets.split_at(self.train.get());
         let test = TestRows::new(self, &others, tested);
         let training = Sample { inputs: training, targets: targets.to_vec(), persons: Vec::new() };
@@ -174,7 +174,7 @@ impl<'a> MomentsCalibrationSharedState<'a> {
         let prediction = self.model.predict_in_model_units(&self.model.posterior(&released)?, &self.test.inputs);
         let values = self.test.metric_values(self.task, &prediction.function, &prediction.targets);
         let certified =
-            self.job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
+            self.job.auditable_certificate(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
         let measured = certified.into_measurements(0.0, self.task.metric_names(1).into_iter().zip(values));
         if !self.task.curve {
             return Ok(measured);
@@ -299,7 +299,7 @@ impl TaskRequirements for CalibrationTask {
 pub(super) struct SiteCalibrationSharedState<'a> {
     task: &'a CalibrationTask,
     job: &'a ReplicateJob<'a>,
-    posterior: SitePosterior,
+    posterior: SitePosteriorModel,
     sums: InducingSums<'a>,
     test: TestRows,
 }
@@ -312,10 +312,10 @@ impl<'a> SiteCalibrationSharedState<'a> {
         training: &Sample,
         test: TestRows,
     ) -> Result<Self, TaskError> {
-        let model = BoxProcessPrior::new(job)?;
+        let model = GpPriorOnBox::new(job)?;
         let rows = InputTargetRows { inputs: &training.inputs, targets: &training.targets };
         let sums = InducingSums::new(job, &task.inducing, &model, rows)?;
-        Ok(Self { task, job, posterior: SitePosterior::new(model, sums.maps()), sums, test })
+        Ok(Self { task, job, posterior: SitePosteriorModel::new(model, sums.feature_maps()), sums, test })
     }
 
     pub fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {

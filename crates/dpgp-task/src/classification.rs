@@ -6,13 +6,13 @@ use rand_pcg::Pcg64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::TrainingProcess;
+use crate::model::GpOnTrainingInputs;
 use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
-use crate::summary::normal_vector;
+use crate::summary::standard_normal_vector;
 use crate::{
-    AuditableCertificate, AuditedMechanism, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee,
-    ReplicateJob, TaskError, TaskRequirements,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, FigureTable, FitSize, MeasurableTask, ReplicateJob,
+    TargetChangeGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{CertifiedMechanism, GuaranteeCaveat, ReleaseKind};
 use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
@@ -57,7 +57,8 @@ impl ClassificationProblem {
             None => sample.inputs[(train + i, j)],
         });
         let kernel = model.kernel.build_kernel(&inputs);
-        let process = TrainingProcess::new(model, kernel.as_ref(), &inputs, job.inducing_placement("classification"));
+        let process =
+            GpOnTrainingInputs::new(model, kernel.as_ref(), &inputs, job.inducing_placement("classification"));
         let features = process.features(&test)?;
         Ok(Self {
             root: cholesky_of_gram_matrix("Phi' Phi", &features.training)?.factor().transpose(),
@@ -133,7 +134,7 @@ struct ClassPredictionDraw {
 impl ClassificationSharedState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let Self { task, classifier, .. } = self;
-        let target = OneTargetGuarantee::from_privacy(cell)?;
+        let target = TargetChangeGuarantee::for_one_row(cell)?;
         let (draws, certified) = match &self.first {
             Some(first) if target.is_private() => self.draw_private_predictions(target, first)?,
             _ => {
@@ -170,12 +171,12 @@ impl ClassificationSharedState<'_> {
     /// before, so that their noise is designed anew.
     fn draw_private_predictions(
         &self,
-        target: OneTargetGuarantee,
+        target: TargetChangeGuarantee,
         first: &PrivateNewtonStep,
     ) -> Result<(Vec<ClassPredictionDraw>, AuditableCertificate), TaskError> {
         let Self { task, classifier, .. } = self;
         let count = task.iterations.get() as f64;
-        let each = OneTargetGuarantee { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
+        let each = TargetChangeGuarantee { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
         let mut steps = PrivateStepSequence::new(self.job, each, task.iterations.get());
         steps.record_step(0, first);
         let mut draws = Vec::with_capacity(task.draws.get());
@@ -330,7 +331,7 @@ const LABEL_CHANGE: f64 = 2.0;
 pub(crate) struct PrivateStepSequence<'a> {
     job: &'a ReplicateJob<'a>,
     /// The guarantee of one step.
-    each: OneTargetGuarantee,
+    each: TargetChangeGuarantee,
     stream: Pcg64,
     sensitivities: Vec<f64>,
     gaps: Vec<Option<f64>>,
@@ -340,7 +341,7 @@ pub(crate) struct PrivateStepSequence<'a> {
 
 impl<'a> PrivateStepSequence<'a> {
     /// A sequence of so many steps.
-    pub fn new(job: &'a ReplicateJob<'a>, each: OneTargetGuarantee, steps: usize) -> Self {
+    pub fn new(job: &'a ReplicateJob<'a>, each: TargetChangeGuarantee, steps: usize) -> Self {
         Self {
             job,
             each,
@@ -364,18 +365,21 @@ impl<'a> PrivateStepSequence<'a> {
     /// The weights after a recorded step, with fresh noise.
     pub fn draw_noisy_weights(&mut self, step: &PrivateNewtonStep) -> DVector<f64> {
         let rank = step.cloak().noise_factor().ncols();
-        step.noisy_weights(self.each.noise_scale(), &normal_vector(rank, &mut self.stream))
+        step.noisy_weights(self.each.noise_scale(), &standard_normal_vector(rank, &mut self.stream))
     }
 
     /// Guarantee of all steps together.
     pub fn certify_sequence(self) -> Result<AuditableCertificate, TaskError> {
         let Self { job, each, sensitivities, gaps, places, .. } = self;
         let gaps: Option<Vec<f64>> = gaps.into_iter().collect();
-        let step =
-            each.gaussian(ReleaseKind::LatentFunction, CertifiedMechanism::Cloaking, largest_or_nan(sensitivities));
+        let step = each.calibrated_gaussian_release(
+            ReleaseKind::LatentFunction,
+            CertifiedMechanism::Cloaking,
+            largest_or_nan(sensitivities),
+        );
         let certificate = step.certificate_for_steps(places.len()).with_optimality_gap(gaps.map(largest_or_nan));
         let chosen = (GuaranteeCaveat::PrivateFilter, job.setting.data.selects_by_target());
-        job.certify_for_audit(certificate.with_caveats(&[chosen]), || {
+        job.auditable_certificate(certificate.with_caveats(&[chosen]), || {
             vec![AuditedMechanism::Linear { places, scale: each.noise_scale(), change: LABEL_CHANGE }]
         })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::classification::{ClassificationProblem, PrivateStepSequence};
 use crate::measurement::{Metric, metric_names};
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee, ReplicateJob,
+    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, ReplicateJob, TargetChangeGuarantee,
     TaskError, TaskRequirements, classification,
 };
 use dpgp_gp::newton_path;
@@ -55,7 +55,7 @@ impl ConvergenceTask {
         classifier: &ClassificationProblem,
         mode: &DVector<f64>,
     ) -> Result<CellMeasurements, TaskError> {
-        let target = OneTargetGuarantee::from_privacy(cell)?;
+        let target = TargetChangeGuarantee::for_one_row(cell)?;
         if !target.is_private() {
             let path = newton_path(&classifier.features.training, &classifier.labels, self.steps.get())?;
             return Ok(measure_newton_path(classifier, mode, &path, AuditableCertificate::without_claim()));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measurement::{Metric, metric_names};
 use crate::noisy_sums::{
-    NoisySumsBounds, SumsSensitivity, range_in_lengthscales, split_training_rows, sums_in_lengthscales,
+    NoisySumsBounds, SumsSensitivity, range_in_lengthscales, split_off_training_inputs, sums_setting_in_lengthscales,
 };
 use crate::sample::product_grid;
 use crate::{
@@ -72,7 +72,7 @@ impl DirichletModel {
                 )
             }
             None => {
-                let mechanism = sums_in_lengthscales(mechanism, &lengthscales);
+                let mechanism = sums_setting_in_lengthscales(mechanism, &lengthscales);
                 let ranges = task.inducing.iter().zip(&lengthscales);
                 let inducing = ranges.map(|(range, l)| range_in_lengthscales(range, *l)).collect();
                 let kernel = ExponentiatedQuadratic::ard(variance, lengthscales.clone());
@@ -276,7 +276,7 @@ pub enum DirichletReleaseSetting {
 impl TaskRequirements for DirichletTask {
     fn check(&self, setting: &CellSections) -> CheckResult {
         let path = "task.dirichlet";
-        noisy_sums::check_kernel(path, setting)?;
+        noisy_sums::check_eq_or_ard_kernel(path, setting)?;
         noisy_sums::check_inducing_inputs(path, &self.inducing, setting)?;
         let printed = self.release == DirichletReleaseSetting::WeightedSums(HeteroscedasticSensitivityRule::Published);
         if printed && !self.published {
@@ -323,7 +323,7 @@ impl MeasurableTask for DirichletTask {
         let inducing = model.factorise_inducing()?;
         let classes = job.sample.targets.iter().map(|y| class_from_target(self, *y));
         let classes: Vec<usize> = classes.collect::<Result<_, TaskError>>()?;
-        let (training, test) = split_training_rows(&job.sample.inputs, self.train.get());
+        let (training, test) = split_off_training_inputs(&job.sample.inputs, self.train.get());
         let (labels, truth) = classes.split_at(self.train.get());
         let block = DirichletSharedState {
             job,
@@ -384,7 +384,7 @@ impl DirichletSharedState<'_> {
         let scores = ClassScores { accuracy: self.accuracy(&predictions), log_loss };
         let noise = guarantee.noise;
         let certified =
-            self.job.certify_for_audit(guarantee.certificate, || vec![self.model.audited_mechanism(noise)])?;
+            self.job.auditable_certificate(guarantee.certificate, || vec![self.model.audited_mechanism(noise)])?;
         Ok(certified.evaluate_metrics(jitter, &METRICS, &scores))
     }
 

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::noise_variance;
-use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate, split_training_rows};
+use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate, split_off_training_inputs};
 use crate::sample::product_grid;
 use crate::{
     AuditableCertificate, AuditedMechanism, AuditedPrivateSelection, CellMeasurements, MeasurableTask, ReplicateJob,
@@ -45,7 +45,7 @@ impl MeasurableTask for HyperparametersTask {
         let kernels: Vec<ExponentiatedQuadratic> =
             self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, l.get())).collect();
         let (points, (training, validation)) =
-            (product_grid(&self.inducing), split_training_rows(&job.sample.inputs, self.train.get()));
+            (product_grid(&self.inducing), split_off_training_inputs(&job.sample.inputs, self.train.get()));
         let (targets, observed) = job.sample.targets.split_at(self.train.get());
         let mut prepared = Vec::with_capacity(kernels.len());
         for (kernel, lengthscale) in kernels.iter().zip(&self.lengthscales) {
@@ -124,9 +124,9 @@ impl HyperparametersSharedState<'_> {
         let mut values = self.truth.choice_indicators(self.task, chosen);
         values.extend([selection.root, selection.draw.delta.get(), f64::from(selection.most)]);
         let certificate = Certificate::private_selection(cell.guarantee());
-        let certified = self
-            .job
-            .certify_for_audit(certificate, || vec![AuditedMechanism::Selection(draws.audited_selection(selection))])?;
+        let certified = self.job.auditable_certificate(certificate, || {
+            vec![AuditedMechanism::Selection(draws.audited_selection(selection))]
+        })?;
         Ok(certified.into_measurements(0.0, self.task.metric_names(1).into_iter().zip(values)))
     }
 
@@ -137,7 +137,7 @@ impl HyperparametersSharedState<'_> {
             false => AuditableCertificate::without_claim(),
             true => {
                 let certificate = noisy_sums_certificate(ReleaseKind::SelectedIndex, cell, 1.0);
-                self.job.certify_for_audit(certificate, || composition.audited_mechanism())?
+                self.job.auditable_certificate(certificate, || composition.audited_mechanism())?
             }
         };
         Ok(certified.into_measurements(
@@ -356,7 +356,7 @@ impl<'a> ModelEvidenceSharedState<'a> {
             }
         }
         let certified =
-            self.job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
+            self.job.auditable_certificate(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
         let values = self.truth.choice_indicators(self.task, chosen);
         Ok(certified.into_measurements(0.0, self.task.metric_names(1).into_iter().zip(values)))
     }

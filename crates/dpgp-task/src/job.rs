@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use nalgebra::DMatrix;
 
-use super::model::{CentresKey, InducingPlacement};
+use super::model::{InducingInputPlacer, KMeansCentresKey};
 use super::posterior::{NoiseCalibration, NoiseCalibrationKey};
 use super::site_sums::EllipsoidKey;
 use super::{CellMeasurements, RandomStreams, Sample, TaskError};
@@ -53,8 +53,8 @@ impl<'a> ReplicateJob<'a> {
     }
 
     /// Places the inducing inputs of a training set.
-    pub(super) fn inducing_placement<'b>(&'b self, purpose: &'b str) -> InducingPlacement<'b> {
-        InducingPlacement { streams: self.streams, known: self.known, purpose }
+    pub(super) fn inducing_placement<'b>(&'b self, purpose: &'b str) -> InducingInputPlacer<'b> {
+        InducingInputPlacer { streams: self.streams, known: self.known, purpose }
     }
 
     /// The Gaussian process, for a task that cannot do without one.
@@ -172,7 +172,7 @@ pub struct RunCache {
     /// The answers of accountants, which take seconds.
     pub(super) prices: Memo<NoiseCalibrationKey, Result<NoiseCalibration, AccountingError>>,
     /// Centres of k-means.
-    pub(super) centres: Memo<CentresKey, DMatrix<f64>>,
+    pub(super) centres: Memo<KMeansCentresKey, DMatrix<f64>>,
     /// Designs of releases of moments.
     pub(super) designs: Memo<FourierDesignProblem, Result<Arc<FourierMomentsDesign>, PrivacyError>>,
     /// The matrices of the kernels of a grid among the sites of the box.

@@ -46,8 +46,8 @@ pub use measurement::{AuditableCertificate, CellMeasurements, FigureTable, Metri
 pub use memory::ModelMemory;
 pub use release::{
     BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreparedRelease, PreviewInput,
-    PreviewScope, ReleasePreview, ReleasedCombinations, build_count_axes, preview_moments, refusal_reason,
-    row_draw_refusal_reason,
+    PreviewScope, ReleasePreview, ReleasedTargetCombinations, build_count_axes, preview_moments,
+    release_refusal_reason, row_draw_refusal_reason,
 };
 pub use sample::Sample;
 pub use selection::SelectionErrorFunction;
@@ -72,4 +72,4 @@ pub use selection::{GpCandidate, GpHyperparameterGrid, ModelCandidate, NoiseScal
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 
-use noise::OneTargetGuarantee;
+use noise::TargetChangeGuarantee;

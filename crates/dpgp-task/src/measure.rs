@@ -23,7 +23,7 @@ pub fn measure_replicate(task: &TaskSetting, job: &ReplicateJob<'_>) -> Result<V
     let sample = draw_sample(&job.setting.data, job.sample, job.streams)?;
     let measured = task.as_task().measure_cells(&ReplicateJob { sample: &sample, ..*job })?;
     let named = task.as_task().metric_names(1);
-    measured.into_iter().map(|cell| cell.into_validated(&named, job.streams.replicate)).collect()
+    measured.into_iter().map(|cell| cell.validate_and_trim_frames(&named, job.streams.replicate)).collect()
 }
 
 /// The rows of one replicate of a task that splits rows into folds.
@@ -111,7 +111,7 @@ fn generate_synthetic(setting: &SyntheticSetting, streams: &RandomStreams) -> Sa
             synthetic::generate_sinc(points.get(), noise.get(), grid.get(), &mut stream)
         }
         SyntheticSetting::GaussianProcess { points, noise, lengthscale, test, inputs } => {
-            let process = GaussianProcessDraw {
+            let process = GaussianProcessSampler {
                 points: points.get(),
                 test: test.get(),
                 inputs: inputs.get(),
@@ -129,7 +129,7 @@ fn generate_synthetic(setting: &SyntheticSetting, streams: &RandomStreams) -> Sa
 }
 
 /// A draw f of a Gaussian process at inputs from U(-4, 4).
-struct GaussianProcessDraw {
+struct GaussianProcessSampler {
     points: usize,
     test: usize,
     inputs: usize,
@@ -137,7 +137,7 @@ struct GaussianProcessDraw {
     lengthscale: f64,
 }
 
-impl GaussianProcessDraw {
+impl GaussianProcessSampler {
     /// Training rows with noise, test rows with noise, and the same test rows without.
     fn sample(&self, stream: &mut Pcg64) -> Sample {
         let &Self { points, test, inputs, noise, lengthscale } = self;

@@ -30,7 +30,7 @@ fn deserialize_null_as_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result
 }
 
 impl MetricMeasurement {
-    fn is_finite(&self) -> bool {
+    fn is_finite_or_explained(&self) -> bool {
         self.values.iter().all(|value| value.is_finite() || (value.is_nan() && self.undefined.is_some()))
             && self.certificate.is_finite()
     }
@@ -73,7 +73,7 @@ impl CellMeasurements {
     ///
     /// # Errors
     /// [`TaskError::UnknownMetric`], [`TaskError::NotFinite`].
-    pub fn into_validated(mut self, names: &[String], replicate: u32) -> Result<Self, TaskError> {
+    pub fn validate_and_trim_frames(mut self, names: &[String], replicate: u32) -> Result<Self, TaskError> {
         self.ensure_known_metrics(names)?;
         self.ensure_finite()?;
         if replicate != 0 {
@@ -94,7 +94,8 @@ impl CellMeasurements {
     /// # Errors
     /// [`TaskError::NotFinite`] with the first metric or frame that holds a number which is not finite.
     pub(super) fn ensure_finite(&self) -> Result<(), TaskError> {
-        let metrics = self.metrics.iter().filter(|metric| !metric.is_finite()).map(|metric| &metric.metric);
+        let metrics =
+            self.metrics.iter().filter(|metric| !metric.is_finite_or_explained()).map(|metric| &metric.metric);
         let frames = self.frames.iter().filter(|frame| !frame.is_finite()).map(|frame| &frame.name);
         match metrics.chain(frames).next() {
             Some(metric) => Err(TaskError::NotFinite { metric: metric.clone() }),
@@ -119,7 +120,7 @@ impl ReplicateJob<'_> {
     ///
     /// # Errors
     /// [`TaskError::NothingToAudit`] if there is nothing to judge the claim by.
-    pub fn certify_for_audit(
+    pub fn auditable_certificate(
         &self,
         certificate: Certificate,
         sampled: impl FnOnce() -> Vec<AuditedMechanism>,
@@ -347,7 +348,8 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
         let streams = RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let (sample, known) = (Sample::new(&[], Vec::new()), RunCache::default());
         let (sample, streams, known) = (&sample, &streams, &known);
-        ReplicateJob { setting, cells: &[], sample, streams, known, audited }.certify_for_audit(certificate, || sampled)
+        ReplicateJob { setting, cells: &[], sample, streams, known, audited }
+            .auditable_certificate(certificate, || sampled)
     }
 
     /// Also a sequence of releases that lacks one of them cannot be audited: the missing one may tell everything.

@@ -19,7 +19,7 @@ pub struct ModelMemory {
 
 impl ModelMemory {
     /// Estimates the memory of a block of an experiment on `rows` rows; `None` if no matrix grows with them.
-    pub fn estimate_block(setting: &CellSetting, rows: usize) -> Option<Self> {
+    pub fn estimate_experiment_block(setting: &CellSetting, rows: usize) -> Option<Self> {
         let fitted = setting.task.as_task().fit_size(rows)?;
         Self::new(setting, fitted)
     }
@@ -42,9 +42,9 @@ impl ModelMemory {
         let classifies = matches!(&*setting.task, TaskSetting::Classification(_) | TaskSetting::Convergence(_));
         let sparse = setting.model.as_deref().and_then(|model: &ModelSetting| model.sparse.as_ref());
         let numbers = match (sparse, classifies) {
-            (Some(sparse), _) => sparse_model_entries(sparse, fitted),
-            (None, true) => exact_feature_entries(fitted),
-            (None, false) => exact_map_entries(fitted, mechanism),
+            (Some(sparse), _) => sparse_model_entry_count(sparse, fitted),
+            (None, true) => exact_classification_entry_count(fitted),
+            (None, false) => exact_regression_entry_count(fitted, mechanism),
         };
         let way_out = match (sparse, &*setting.task) {
             (Some(_), _) => FEWER,
@@ -81,18 +81,18 @@ const FEWER: &str = "predict at fewer points, test fewer rows at once (split.tai
     inputs, or use sums, whose memory does not grow with the rows (task.surface, or a spec from `dpgp new --data \
     FILE --private-inputs`)";
 
-fn exact_map_entries(fitted: FitSize, mechanism: &MechanismSetting) -> f64 {
+fn exact_regression_entry_count(fitted: FitSize, mechanism: &MechanismSetting) -> f64 {
     let FitDimensions { n, p, kept } = fitted.into();
     let beside = mechanism.as_linear().map_or(0.0, LinearMechanism::training_square_matrix_count) * n * n;
     n * n + (n * n).max(3.0 * n * p) + n * kept + beside
 }
 
-fn exact_feature_entries(fitted: FitSize) -> f64 {
+fn exact_classification_entry_count(fitted: FitSize) -> f64 {
     let FitDimensions { n, p, .. } = fitted.into();
     3.0 * n * n + 2.0 * n * p
 }
 
-fn sparse_model_entries(sparse: &SparseSetting, fitted: FitSize) -> f64 {
+fn sparse_model_entry_count(sparse: &SparseSetting, fitted: FitSize) -> f64 {
     let FitDimensions { n, p, kept } = fitted.into();
     match sparse {
         SparseSetting::Fitc { inducing } => 4.0 * inducing.max_inducing_count() as f64 * n + 6.0 * n * p + n * kept,
@@ -135,7 +135,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let spec = Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
         match points {
-            None => ModelMemory::estimate_block(setting, rows),
+            None => ModelMemory::estimate_experiment_block(setting, rows),
             Some(points) => ModelMemory::estimate_release(setting, rows, points),
         }
     }

@@ -21,19 +21,19 @@ const KMEANS_STEPS: usize = 300;
 
 /// Places the inducing inputs of a training set.
 #[derive(Clone, Copy)]
-pub(super) struct InducingPlacement<'a> {
+pub(super) struct InducingInputPlacer<'a> {
     pub streams: &'a RandomStreams,
     pub known: &'a RunCache,
     /// Tells the random streams of different training sets apart.
     pub purpose: &'a str,
 }
 
-impl InducingPlacement<'_> {
+impl InducingInputPlacer<'_> {
     fn inducing_inputs(&self, setting: &InducingSetting, training: &DMatrix<f64>) -> DMatrix<f64> {
         match setting {
             InducingSetting::Kmeans { centres, restarts } => {
                 let options = KMeansOptions { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
-                self.centres(options, training)
+                self.kmeans_centres(options, training)
             }
             InducingSetting::Grid(ranges) => product_grid(ranges),
             InducingSetting::Points(points) => DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j]),
@@ -41,16 +41,16 @@ impl InducingPlacement<'_> {
     }
 
     /// Blocks that differ in their kernels alone share their centres.
-    fn centres(&self, options: KMeansOptions, training: &DMatrix<f64>) -> DMatrix<f64> {
+    fn kmeans_centres(&self, options: KMeansOptions, training: &DMatrix<f64>) -> DMatrix<f64> {
         let mut stream = self.streams.data_stream(&format!("inducing {}", self.purpose));
-        let question = CentresKey { inputs: digest(training), options, stream: stream.clone() };
+        let question = KMeansCentresKey { inputs: digest(training), options, stream: stream.clone() };
         self.known.centres.get_or_compute(&question, || kmeans(training, options, &mut stream))
     }
 }
 
 /// All that centres of k-means depend on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CentresKey {
+pub struct KMeansCentresKey {
     /// Of the inputs that they are the centres of.
     inputs: [u8; 32],
     options: KMeansOptions,
@@ -67,7 +67,7 @@ fn digest(inputs: &DMatrix<f64>) -> [u8; 32] {
 }
 
 /// A Gaussian process on training inputs.
-pub(super) struct TrainingProcess<'a> {
+pub(super) struct GpOnTrainingInputs<'a> {
     setting: &'a ModelSetting,
     pub kernel: &'a dyn Kernel,
     training: &'a DMatrix<f64>,
@@ -76,20 +76,20 @@ pub(super) struct TrainingProcess<'a> {
 }
 
 /// Prediction of a process at test inputs.
-pub(super) struct FittedPrediction {
+pub(super) struct PredictionMapWithVariances {
     /// From training targets to predictions.
     pub map: PredictionMap,
     /// Of the latent function, in squared units of the normalised target.
     pub variance: Vec<f64>,
 }
 
-impl<'a> TrainingProcess<'a> {
+impl<'a> GpOnTrainingInputs<'a> {
     /// The process of a model.
     pub fn new(
         setting: &'a ModelSetting,
         kernel: &'a dyn Kernel,
         training: &'a DMatrix<f64>,
-        placing: InducingPlacement<'_>,
+        placing: InducingInputPlacer<'_>,
     ) -> Self {
         let inducing = setting.sparse.as_ref().map(|sparse| match sparse {
             SparseSetting::Fitc { inducing } | SparseSetting::Sor { inducing, .. } => {
@@ -100,19 +100,24 @@ impl<'a> TrainingProcess<'a> {
     }
 
     /// The map from training targets to predictions at test inputs.
-    pub fn map(&self, test: &DMatrix<f64>) -> Result<PredictionMap, TaskError> {
-        Ok(self.with_observation_noise()?.map(test)?)
+    pub fn prediction_map(&self, test: &DMatrix<f64>) -> Result<PredictionMap, TaskError> {
+        Ok(self.with_observation_noise()?.prediction_map(test)?)
     }
 
     /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
-    pub fn fit_prediction(&self, test: &DMatrix<f64>) -> Result<FittedPrediction, TaskError> {
-        Ok(self.with_observation_noise()?.fit_prediction(test)?)
+    pub fn prediction_map_with_variances(&self, test: &DMatrix<f64>) -> Result<PredictionMapWithVariances, TaskError> {
+        Ok(self.with_observation_noise()?.prediction_map_with_variances(test)?)
     }
 
     /// The process, where its targets are observed with noise.
-    pub fn with_observation_noise(&self) -> Result<ObservedProcess<'_>, TaskError> {
+    pub fn with_observation_noise(&self) -> Result<GpWithObservationNoise<'_>, TaskError> {
         let Self { setting, kernel, training, inducing } = self;
-        Ok(ObservedProcess { noise: noise_variance(setting)?, kernel: *kernel, training, inducing: inducing.as_ref() })
+        Ok(GpWithObservationNoise {
+            noise: noise_variance(setting)?,
+            kernel: *kernel,
+            training,
+            inducing: inducing.as_ref(),
+        })
     }
 
     /// The features of a model of latent values at training and test inputs.
@@ -129,7 +134,7 @@ impl<'a> TrainingProcess<'a> {
 }
 
 /// A process whose targets are observed with noise.
-pub(super) struct ObservedProcess<'a> {
+pub(super) struct GpWithObservationNoise<'a> {
     pub kernel: &'a dyn Kernel,
     /// The variance of the observations about the process.
     noise: f64,
@@ -137,9 +142,9 @@ pub(super) struct ObservedProcess<'a> {
     inducing: Option<&'a DMatrix<f64>>,
 }
 
-impl ObservedProcess<'_> {
+impl GpWithObservationNoise<'_> {
     /// The map from training targets to predictions at test inputs.
-    pub fn map(&self, test: &DMatrix<f64>) -> Result<PredictionMap, LinalgError> {
+    pub fn prediction_map(&self, test: &DMatrix<f64>) -> Result<PredictionMap, LinalgError> {
         Ok(match self.inducing {
             None => exact_prediction_map(self.kernel, self.noise, self.training, test)?,
             Some(inducing) => fitc_prediction_map(self.kernel, self.noise, inducing, self.training, test)?,
@@ -147,21 +152,24 @@ impl ObservedProcess<'_> {
     }
 
     /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
-    pub fn fit_prediction(&self, test: &DMatrix<f64>) -> Result<FittedPrediction, LinalgError> {
+    pub fn prediction_map_with_variances(
+        &self,
+        test: &DMatrix<f64>,
+    ) -> Result<PredictionMapWithVariances, LinalgError> {
         Ok(match self.inducing {
             None => {
                 let exact = ExactRegression::new(self.kernel, self.noise, self.training)?;
-                FittedPrediction { map: exact.prediction_map(test), variance: exact.variance(test) }
+                PredictionMapWithVariances { map: exact.prediction_map(test), variance: exact.variance(test) }
             }
             Some(inducing) => {
                 let fitc = FitcRegression::new(self.kernel, self.noise, inducing, self.training)?;
-                FittedPrediction { map: fitc.prediction_map(test), variance: fitc.variance(test) }
+                PredictionMapWithVariances { map: fitc.prediction_map(test), variance: fitc.variance(test) }
             }
         })
     }
 
     /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
-    pub fn moments(&self, test: &DMatrix<f64>, map: &PredictionMap) -> Result<PriorMoments, LinalgError> {
+    pub fn prior_moments(&self, test: &DMatrix<f64>, map: &PredictionMap) -> Result<PriorMoments, LinalgError> {
         Ok(match self.inducing {
             None => exact_prior_moments(self.kernel, self.noise, self.training, test, map),
             Some(inducing) => fitc_prior_moments(self.kernel, self.noise, inducing, test, self.training, map)?,
@@ -169,7 +177,7 @@ impl ObservedProcess<'_> {
     }
 
     /// The mean as a function of the inputs.
-    pub fn representer(&self) -> Result<Representer, LinalgError> {
+    pub fn mean_representer(&self) -> Result<Representer, LinalgError> {
         Ok(match self.inducing {
             None => exact_representer(self.kernel, self.noise, self.training)?,
             Some(inducing) => fitc_representer(self.kernel, self.noise, inducing, self.training)?,

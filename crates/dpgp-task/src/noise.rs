@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::model::{ObservedProcess, TrainingProcess};
+use super::model::{GpOnTrainingInputs, GpWithObservationNoise};
 use super::{AuditedMechanism, TaskError};
 use dpgp_accounting::{
     CalibratedGaussianRelease, Calibration, Certificate, CertifiedMechanism, Guarantee, GuaranteeCaveat, Neighbours,
@@ -70,7 +70,7 @@ impl PredictionNoise {
     }
 
     /// Raises the ratio to at least this, so that a certificate states the larger of two sensitivities.
-    pub fn with_minimum_ratio(self, ratio: f64) -> Self {
+    pub fn with_minimum_sensitivity_ratio(self, ratio: f64) -> Self {
         Self { ratio: self.ratio.max(ratio), ..self }
     }
 
@@ -86,7 +86,7 @@ impl PredictionNoise {
 
     /// The mean that is released, without its noise: the map from sums over equal inputs to the predictions that the
     /// noise covers. `plain` where it covers all of it.
-    pub fn released_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
+    pub fn noiseless_prediction_map(&self, plain: &PredictionMap) -> DMatrix<f64> {
         self.mean.clone().unwrap_or_else(|| self.design.released_columns(plain))
     }
 
@@ -94,7 +94,7 @@ impl PredictionNoise {
     /// each distinct input, times `value`, in its units. Exactly 0 for 0.
     pub fn predict_constant(&self, plain: &PredictionMap, value: f64) -> DVector<f64> {
         let counts = plain.targets_per_column().into_iter().map(|count| count as f64 * value).collect();
-        self.released_columns(plain) * DVector::from_vec(counts)
+        self.noiseless_prediction_map(plain) * DVector::from_vec(counts)
     }
 
     /// The whitened columns W (r x k). Independent noise is added to `W y`, and the noise design then maps the sum to
@@ -124,7 +124,7 @@ impl PredictionNoise {
     /// `scale` (units of the model). Without variances of the design these are `variance`, those of the model.
     /// Otherwise the variances of the noise, `(scale sd)^2`, are subtracted, so that both add up to the variances of
     /// all errors.
-    pub fn model_variances(&self, variance: Vec<f64>, scale: f64) -> Vec<f64> {
+    pub fn latent_variances_excluding_noise(&self, variance: Vec<f64>, scale: f64) -> Vec<f64> {
         let Some(variances) = &self.variances else { return variance };
         let noise = self.standard_deviations();
         // Nothing but rounding makes it negative, where nearly all of the error is noise.
@@ -137,8 +137,8 @@ impl PredictionNoise {
     }
 
     /// The certificate of a release with it.
-    pub fn certificate(&self, target: OneTargetGuarantee, caveats: &[(GuaranteeCaveat, bool)]) -> Certificate {
-        self.certificate_of(self.design.release_kind(), target, self.ratio, self.optimality_gap())
+    pub fn certificate(&self, target: TargetChangeGuarantee, caveats: &[(GuaranteeCaveat, bool)]) -> Certificate {
+        self.certificate_for_release_kind(self.design.release_kind(), target, self.ratio, self.optimality_gap())
             .with_caveats(caveats)
             .with_caveats(&[(
                 GuaranteeCaveat::InvalidSensitivity,
@@ -147,21 +147,24 @@ impl PredictionNoise {
     }
 
     /// The certificate of a release with the noise of this design. `ratio` is its sensitivity over the one that the noise is scaled by.
-    pub fn certificate_of(
+    pub fn certificate_for_release_kind(
         &self,
         release: ReleaseKind,
-        target: OneTargetGuarantee,
+        target: TargetChangeGuarantee,
         ratio: f64,
         gap: Option<f64>,
     ) -> Certificate {
-        target.gaussian(release, self.design.certified_mechanism(), ratio).certificate().with_optimality_gap(gap)
+        target
+            .calibrated_gaussian_release(release, self.design.certified_mechanism(), ratio)
+            .certificate()
+            .with_optimality_gap(gap)
     }
 }
 
 /// One design for all sizes of noise, or one for each.
-pub(super) struct NoiseDesigns(Vec<ScaledNoiseDesign>);
+pub(super) struct NoiseDesigns(Vec<NoiseDesignForScale>);
 
-struct ScaledNoiseDesign {
+struct NoiseDesignForScale {
     /// The standard deviation that it is for (units of the model); none for any.
     only: Option<f64>,
     noise: PredictionNoise,
@@ -170,7 +173,7 @@ struct ScaledNoiseDesign {
 /// Input of the design of releases.
 pub(super) struct NoiseDesigner<'a> {
     pub mechanism: &'a MechanismSetting,
-    pub process: &'a TrainingProcess<'a>,
+    pub process: &'a GpOnTrainingInputs<'a>,
     /// The test inputs.
     pub test: &'a DMatrix<f64>,
     /// From the targets to predictions at them.
@@ -184,8 +187,10 @@ pub(super) struct NoiseDesigner<'a> {
 impl NoiseDesigner<'_> {
     /// The design for noise of this standard deviation (units of the model).
     pub fn design_noise(&self, scale: f64) -> Result<PredictionNoise, TaskError> {
-        let (mechanism, fit) =
-            (self.linear()?, DesignerFit { process: self.process.with_observation_noise()?, designer: self });
+        let (mechanism, fit) = (
+            self.linear_mechanism()?,
+            GpAtTestInputs { process: self.process.with_observation_noise()?, designer: self },
+        );
         let noise = PredictionNoise::new(mechanism.design_noise(&fit, scale)?);
         if !self.denoise || mechanism.designs_for_one_noise_scale() {
             return Ok(noise);
@@ -193,29 +198,29 @@ impl NoiseDesigner<'_> {
         noise.with_denoised_predictions(&fit.prior_moments()?, self.map, scale)
     }
 
-    fn linear(&self) -> Result<&dyn LinearMechanism, TaskError> {
+    fn linear_mechanism(&self) -> Result<&dyn LinearMechanism, TaskError> {
         self.mechanism.as_linear().ok_or(TaskError::Missing { needed: "a mechanism that releases predictions" })
     }
 
     /// The designs for noise of these standard deviations, of which zero is none.
     pub fn design_noises(&self, scales: &[f64]) -> Result<NoiseDesigns, TaskError> {
-        if !self.linear()?.designs_for_one_noise_scale() && !self.denoise {
-            return Ok(NoiseDesigns(vec![ScaledNoiseDesign { only: None, noise: self.design_noise(1.0)? }]));
+        if !self.linear_mechanism()?.designs_for_one_noise_scale() && !self.denoise {
+            return Ok(NoiseDesigns(vec![NoiseDesignForScale { only: None, noise: self.design_noise(1.0)? }]));
         }
         let private = scales.iter().filter(|scale| **scale > 0.0);
         let designs =
-            private.map(|&scale| Ok(ScaledNoiseDesign { only: Some(scale), noise: self.design_noise(scale)? }));
+            private.map(|&scale| Ok(NoiseDesignForScale { only: Some(scale), noise: self.design_noise(scale)? }));
         designs.collect::<Result<_, TaskError>>().map(NoiseDesigns)
     }
 }
 
 /// A process at the test inputs of a designer.
-struct DesignerFit<'a> {
-    process: ObservedProcess<'a>,
+struct GpAtTestInputs<'a> {
+    process: GpWithObservationNoise<'a>,
     designer: &'a NoiseDesigner<'a>,
 }
 
-impl LinearFit for DesignerFit<'_> {
+impl LinearFit for GpAtTestInputs<'_> {
     fn linear_map(&self) -> &PredictionMap {
         self.designer.map
     }
@@ -229,11 +234,11 @@ impl LinearFit for DesignerFit<'_> {
     }
 
     fn mean_representer(&self) -> Result<Representer, LinalgError> {
-        self.process.representer()
+        self.process.mean_representer()
     }
 
     fn prior_moments(&self) -> Result<PriorMoments, LinalgError> {
-        self.process.moments(self.designer.test, self.designer.map)
+        self.process.prior_moments(self.designer.test, self.designer.map)
     }
 
     fn test_weights(&self) -> Option<&[f64]> {
@@ -254,7 +259,7 @@ impl NoiseDesigns {
 
 /// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct OneTargetGuarantee {
+pub(super) struct TargetChangeGuarantee {
     /// The most that one target changes, in units of the target.
     pub change: f64,
     /// The most targets that change at once: the rows of one person.
@@ -267,12 +272,12 @@ pub(super) struct OneTargetGuarantee {
     pub calibration: Calibration,
 }
 
-impl OneTargetGuarantee {
+impl TargetChangeGuarantee {
     /// The guarantee of a cell about one row.
     ///
     /// # Errors
     /// [`TaskError::Missing`] where nothing bounds the change, which the checks of a spec rule out.
-    pub fn from_privacy(cell: &PrivacySetting) -> Result<Self, TaskError> {
+    pub fn for_one_row(cell: &PrivacySetting) -> Result<Self, TaskError> {
         let PrivacySetting { epsilon, delta, calibration, .. } = *cell;
         let change = cell.change.ok_or(TaskError::Missing { needed: "privacy.change" })?;
         Ok(Self { change: change.get(), rows: 1, epsilon: epsilon.get(), delta: delta.get(), calibration })
@@ -282,9 +287,9 @@ impl OneTargetGuarantee {
     /// ([`Certificate::with_privacy_unit`]).
     ///
     /// # Errors
-    /// As [`OneTargetGuarantee::from_privacy`].
-    pub fn from_privacy_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
-        Ok(Self { rows: data.privacy_unit().max_records(), ..Self::from_privacy(cell)? })
+    /// As [`TargetChangeGuarantee::for_one_row`].
+    pub fn for_privacy_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
+        Ok(Self { rows: data.privacy_unit().max_records(), ..Self::for_one_row(cell)? })
     }
 
     /// With another epsilon.
@@ -297,7 +302,7 @@ impl OneTargetGuarantee {
     }
 
     /// The noise multiplier; zero without privacy.
-    pub fn sigma(self) -> f64 {
+    pub fn noise_multiplier(self) -> f64 {
         self.calibration.sigma(self.epsilon, self.delta)
     }
 
@@ -312,7 +317,7 @@ impl OneTargetGuarantee {
     /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all
     /// of them together, by the triangle inequality.
     pub fn noise_scale(self) -> f64 {
-        self.total_change() * self.sigma()
+        self.total_change() * self.noise_multiplier()
     }
 
     pub fn neighbours(self) -> Neighbours {
@@ -321,7 +326,7 @@ impl OneTargetGuarantee {
 
     /// The event of Gaussian noise where the release moves by `sensitivity`, in units of what the noise is scaled by;
     /// its certificate claims nothing without privacy.
-    pub fn gaussian(
+    pub fn calibrated_gaussian_release(
         self,
         release: ReleaseKind,
         mechanism: fn(Calibration) -> CertifiedMechanism,

@@ -52,14 +52,14 @@ impl<'a> NoisySumsBounds<'a> {
     pub fn new(setting: &'a SumsSetting, inducing: &'a [RangeSetting], variance: f64, lengthscale: f64) -> Self {
         let sides = InducingGridSides { inducing, lengthscale };
         let squared = match &setting.features {
-            FeatureBoundSetting::Trivial => sides.feature_bound(FeatureNormBound::Trivial),
-            FeatureBoundSetting::PrintedLine => sides.product_feature_bound(FeatureNormBound::PrintedLine),
-            FeatureBoundSetting::Line => sides.product_feature_bound(FeatureNormBound::Line),
-            FeatureBoundSetting::Separated => sides.feature_bound(FeatureNormBound::Separated),
-            FeatureBoundSetting::Supremum(domain) => sides.supremum(domain),
+            FeatureBoundSetting::Trivial => sides.squared_feature_norm_bound(FeatureNormBound::Trivial),
+            FeatureBoundSetting::PrintedLine => sides.product_squared_norm_bound(FeatureNormBound::PrintedLine),
+            FeatureBoundSetting::Line => sides.product_squared_norm_bound(FeatureNormBound::Line),
+            FeatureBoundSetting::Separated => sides.squared_feature_norm_bound(FeatureNormBound::Separated),
+            FeatureBoundSetting::Supremum(domain) => sides.squared_feature_norm_supremum(domain),
         };
         let between: Vec<[f64; 2]> = inducing.iter().map(|range| [range.from, range.to]).collect();
-        let least = squared.min(sides.supremum(&between));
+        let least = squared.min(sides.squared_feature_norm_supremum(&between));
         Self {
             setting,
             features: variance * squared.sqrt(),
@@ -148,7 +148,7 @@ impl<'a> BoundedTargetSums<'a> {
     }
 
     /// Sets the number of records in which neighbours differ, and scales the sensitivity accordingly.
-    pub fn with_record_count(self, records: u64) -> Self {
+    pub fn with_neighbour_record_count(self, records: u64) -> Self {
         Self { sensitivity: self.sensitivity.times(records), records, ..self }
     }
 
@@ -174,7 +174,7 @@ impl<'a> BoundedTargetSums<'a> {
 
     /// Guarantee of one release for a cell.
     pub fn certify(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
-        job.certify_for_audit(self.certificate(cell), || vec![self.audited_mechanism(self.noise(cell))])
+        job.auditable_certificate(self.certificate(cell), || vec![self.audited_mechanism(self.noise(cell))])
     }
 }
 
@@ -186,14 +186,14 @@ struct InducingGridSides<'a> {
 
 impl InducingGridSides<'_> {
     /// One bound for all points of the grid.
-    fn feature_bound(&self, of: FeatureNormBound) -> f64 {
+    fn squared_feature_norm_bound(&self, of: FeatureNormBound) -> f64 {
         let total = self.inducing.iter().map(|range| range.points).product();
         let nearest = self.inducing.iter().map(spacing).fold(f64::INFINITY, f64::min);
         of.squared_norm_bound(total, nearest, |distance| self.correlation(distance))
     }
 
     /// The product of the bounds of the sides.
-    fn product_feature_bound(&self, of: FeatureNormBound) -> f64 {
+    fn product_squared_norm_bound(&self, of: FeatureNormBound) -> f64 {
         let sides = self.inducing.iter();
         sides
             .map(|range| of.squared_norm_bound(range.points, spacing(range), |distance| self.correlation(distance)))
@@ -201,7 +201,7 @@ impl InducingGridSides<'_> {
     }
 
     /// The supremum over a box, by its ends along each side.
-    fn supremum(&self, domain: &[[f64; 2]]) -> f64 {
+    fn squared_feature_norm_supremum(&self, domain: &[[f64; 2]]) -> f64 {
         let sides = self.inducing.iter().zip(domain);
         sides
             .map(|(range, &[low, high])| {
@@ -229,7 +229,7 @@ pub(super) fn range_in_lengthscales(range: &RangeSetting, lengthscale: f64) -> R
 }
 
 /// The mechanism where inputs are in units of their lengthscales.
-pub(super) fn sums_in_lengthscales(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
+pub(super) fn sums_setting_in_lengthscales(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
     let mut sums = sums.clone();
     if let FeatureBoundSetting::Supremum(domain) = &mut sums.features {
         domain.iter_mut().zip(lengthscales).for_each(|(ends, l)| ends.iter_mut().for_each(|end| *end /= l));
@@ -238,7 +238,7 @@ pub(super) fn sums_in_lengthscales(sums: &SumsSetting, lengthscales: &[f64]) -> 
 }
 
 /// The training rows of a sample and the others.
-pub(super) fn split_training_rows(inputs: &DMatrix<f64>, train: usize) -> (DMatrix<f64>, DMatrix<f64>) {
+pub(super) fn split_off_training_inputs(inputs: &DMatrix<f64>, train: usize) -> (DMatrix<f64>, DMatrix<f64>) {
     (inputs.rows(0, train).into_owned(), inputs.rows(train, inputs.nrows() - train).into_owned())
 }
 
@@ -253,7 +253,7 @@ pub(super) fn require_eq_model<'a>(path: &str, setting: &'a CellSections) -> Res
 }
 
 /// Fails unless the kernel is an exponentiated quadratic one, with one lengthscale or one for each input.
-pub(super) fn check_kernel(path: &str, setting: &CellSections) -> CheckResult {
+pub(super) fn check_eq_or_ard_kernel(path: &str, setting: &CellSections) -> CheckResult {
     if setting.model(path)?.variance_and_lengthscales(setting.data.dimensions()).is_none() {
         let why = "noisy sums need the `eq` or `eq-ard` kernel".to_owned();
         return fail("model.kernel", SpecProblem::Shape(why));
@@ -282,7 +282,7 @@ pub(super) fn require_sums_mechanism(
 }
 
 /// The same with noise of any shape, which is for simulations alone.
-pub(super) fn require_shaped_mechanism(
+pub(super) fn require_sums_of_any_shape(
     setting: &CellSections,
     summed: SummedValueKind,
 ) -> Result<&SumsSetting, SettingError> {

@@ -63,7 +63,7 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
         NormaliseSetting::Standardised { low, high } => {
             let clip = ClipRange { low: low.get(), high: high.get() };
             let clipped = clip.clip(targets);
-            NormalisedTargets::new(targets, clip, mean(&clipped), population_sd(&clipped), true)
+            NormalisedTargets::new(targets, clip, mean(&clipped), population_sd_or_one(&clipped), true)
         }
         NormaliseSetting::Constants { centre, scale } => {
             NormalisedTargets::new(targets, ClipRange::NONE, centre.get(), scale.get(), false)
@@ -91,7 +91,7 @@ fn normalise_by_private_statistics(
         PrivateCentreSetting::Mean => mean(&clipped),
         PrivateCentreSetting::Midrange => middle,
     };
-    let scale = if scale { population_sd(&clipped) } else { 1.0 };
+    let scale = if scale { population_sd_or_one(&clipped) } else { 1.0 };
     NormalisedTargets::new(targets, clip, centre, scale, true)
 }
 
@@ -111,7 +111,7 @@ fn midrange(values: &[f64]) -> f64 {
 }
 
 /// One where all values are equal, so that they can be divided by it.
-fn population_sd(values: &[f64]) -> f64 {
+fn population_sd_or_one(values: &[f64]) -> f64 {
     // The mean of equal numbers may be another one, by rounding.
     if values.iter().all(|value| *value == values[0]) {
         return 1.0;

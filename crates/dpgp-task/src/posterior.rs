@@ -72,7 +72,7 @@ impl TrainTestModels {
             PosteriorMethod::Advi(advi) if cell.epsilon.get().is_finite() => {
                 return self.measure_private_fit(advi, gradient, job, cell);
             }
-            PosteriorMethod::Advi(advi) => self.accuracy(advi, gradient.clip.map(Positive::get), 0.0, job),
+            PosteriorMethod::Advi(advi) => self.fit_and_test_accuracy(advi, gradient.clip.map(Positive::get), 0.0, job),
             PosteriorMethod::Mode {} => {
                 let mode = find_posterior_mode(&self.training, STATIONARY);
                 self.test.accuracy(&mode.ok_or(TaskError::NoMode { tolerance: STATIONARY })?)
@@ -92,8 +92,8 @@ impl TrainTestModels {
         let question = NoiseCalibrationKey::new(advi, gradient, cell)?;
         let price = job.known.prices.get_or_compute(&question, || question.calibrate_noise())?;
         let noise = price.multiplier * clip;
-        let accuracy = self.accuracy(advi, Some(clip), noise, job);
-        let certified = job.certify_for_audit(gradient_certificate(&question, &price), || {
+        let accuracy = self.fit_and_test_accuracy(advi, Some(clip), noise, job);
+        let certified = job.auditable_certificate(gradient_certificate(&question, &price), || {
             vec![AuditedMechanism::Gradients {
                 event: question.schedule.with_noise(noise / clip),
                 relation: question.relation,
@@ -108,7 +108,7 @@ impl TrainTestModels {
         Ok(certified.into_measurements(0.0, metrics).explain_nan_metric("looseness", NOTHING_SPENT))
     }
 
-    fn accuracy(&self, advi: &AdviSetting, clip: Option<f64>, noise: f64, job: &ReplicateJob<'_>) -> f64 {
+    fn fit_and_test_accuracy(&self, advi: &AdviSetting, clip: Option<f64>, noise: f64, job: &ReplicateJob<'_>) -> f64 {
         let AdviSetting { family, steps, rate, sampling, learning_rate } = *advi;
         let training = VariationalFitOptions {
             family,

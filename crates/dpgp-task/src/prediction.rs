@@ -4,14 +4,14 @@ use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{FittedPrediction, TrainingProcess};
+use crate::model::{GpOnTrainingInputs, PredictionMapWithVariances};
 use crate::noise::{NoiseDesigner, NoiseDesigns, PredictionNoise};
 use crate::normalise::{NormalisedTargets, normalisation_caveats, normalise};
 use crate::sample::product_grid;
-use crate::summary::normal_vector;
+use crate::summary::standard_normal_vector;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, OneTargetGuarantee, RandomStreams,
-    ReplicateJob, Sample, TaskError, TaskRequirements,
+    AuditableCertificate, CellMeasurements, FigureTable, FitSize, MeasurableTask, RandomStreams, ReplicateJob, Sample,
+    TargetChangeGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::GuaranteeCaveat;
 use dpgp_gp::PredictionMap;
@@ -36,12 +36,12 @@ impl MeasurableTask for PredictionTask {
         let kernel = model.kernel.build_kernel(&sample.inputs);
         let grid = product_grid(&self.grid);
         let process =
-            TrainingProcess::new(model, kernel.as_ref(), &sample.inputs, job.inducing_placement("prediction"));
-        let FittedPrediction { map, variance } = process.fit_prediction(&grid)?;
+            GpOnTrainingInputs::new(model, kernel.as_ref(), &sample.inputs, job.inducing_placement("prediction"));
+        let PredictionMapWithVariances { map, variance } = process.prediction_map_with_variances(&grid)?;
         let cells = job
             .cells
             .iter()
-            .map(|cell| Ok(OneTargetGuarantee::from_privacy_unit(cell, &job.setting.data)?.noise_scale()));
+            .map(|cell| Ok(TargetChangeGuarantee::for_privacy_unit(cell, &job.setting.data)?.noise_scale()));
         let scales: Vec<f64> = cells
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
             .collect::<Result<_, TaskError>>()?;
@@ -57,7 +57,7 @@ impl MeasurableTask for PredictionTask {
             job,
             variance,
             mean: map.predict(&normalised.targets).map(|m| normalised.to_target_units(m)),
-            beside: context_frames(self, model, &process, sample, &normalised)?,
+            beside: frames_beside_predictions(self, model, &process, sample, &normalised)?,
             caveats: normalisation_caveats(job.setting, &normalised),
             map,
             noises,
@@ -101,7 +101,7 @@ impl NoisyMean<'_> {
     ) -> FigureTable {
         let mut stream = streams.block_stream("draws");
         for number in 1..=draws {
-            let noise = &self.noise.map * normal_vector(self.noise.map.ncols(), &mut stream) * scale;
+            let noise = &self.noise.map * standard_normal_vector(self.noise.map.ncols(), &mut stream) * scale;
             frame = frame.with_column(format!("draw{number}"), (&self.mean + noise).iter().copied());
         }
         frame
@@ -111,16 +111,16 @@ impl NoisyMean<'_> {
 impl PredictionSharedState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let data = &self.job.setting.data;
-        let target = OneTargetGuarantee::from_privacy_unit(cell, data)?;
+        let target = TargetChangeGuarantee::for_privacy_unit(cell, data)?;
         let scale = target.noise_scale();
         let private = self.private_mean(target)?;
         let (noise_sd, certified) = match &private {
             None => (DVector::zeros(self.grid.nrows()), AuditableCertificate::without_claim()),
             Some(NoisyMean { noise, .. }) => {
                 let certificate = noise.certificate(target, &self.caveats).with_privacy_unit(data.privacy_unit());
-                let certified = self
-                    .job
-                    .certify_for_audit(certificate, || vec![noise.audited_mechanism(scale, target.total_change())])?;
+                let certified = self.job.auditable_certificate(certificate, || {
+                    vec![noise.audited_mechanism(scale, target.total_change())]
+                })?;
                 (noise.standard_deviations() * scale, certified)
             }
         };
@@ -153,10 +153,10 @@ impl PredictionSharedState<'_> {
     }
 
     /// The release for a guarantee; nothing without privacy.
-    fn private_mean(&self, target: OneTargetGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
+    fn private_mean(&self, target: TargetChangeGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
         let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
         let noise = noises.noise_at_scale(target.noise_scale() / self.normalised.scale)?;
-        let mean = noise.released_columns(&self.map) * self.map.sum_targets_by_input(&self.normalised.targets);
+        let mean = noise.noiseless_prediction_map(&self.map) * self.map.sum_targets_by_input(&self.normalised.targets);
         Ok(Some(NoisyMean { noise, mean: mean.map(|m| self.normalised.to_target_units(m)) }))
     }
 
@@ -164,7 +164,7 @@ impl PredictionSharedState<'_> {
     fn latent_sds(&self, noise: Option<&PredictionNoise>, scale: f64) -> Vec<f64> {
         let normal = self.normalised.scale;
         let variances = match noise {
-            Some(noise) => noise.model_variances(self.variance.clone(), scale / normal),
+            Some(noise) => noise.latent_variances_excluding_noise(self.variance.clone(), scale / normal),
             None => self.variance.clone(),
         };
         variances.iter().map(|v| v.sqrt() * normal).collect()
@@ -192,10 +192,10 @@ impl PredictionSharedState<'_> {
 }
 
 /// The data, the inducing inputs, the finer surface and the lengthscale.
-fn context_frames(
+fn frames_beside_predictions(
     task: &PredictionTask,
     model: &ModelSetting,
-    process: &TrainingProcess<'_>,
+    process: &GpOnTrainingInputs<'_>,
     sample: &Sample,
     normalised: &NormalisedTargets,
 ) -> Result<Vec<FigureTable>, TaskError> {
@@ -204,7 +204,7 @@ fn context_frames(
     frames.extend(process.inducing.iter().map(|points| FigureTable::new("inducing").with_points(points)));
     if let Some(ranges) = &task.surface {
         let fine = product_grid(ranges);
-        let mean = process.map(&fine)?.predict(&normalised.targets);
+        let mean = process.prediction_map(&fine)?.predict(&normalised.targets);
         let mean = mean.iter().map(|m| normalised.to_target_units(*m));
         frames.push(FigureTable::new("surface").with_points(&fine).with_column("mean", mean));
     }

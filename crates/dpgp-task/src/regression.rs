@@ -9,13 +9,13 @@ use crate::averaged::{FoldInputs, ModelAveragedReleases};
 use crate::binned::{BinNoise, BinStatistics, DenoisedBins, lookup_bin_values};
 use crate::cross_validation::{FoldRows, NO_ERROR, r_squared};
 use crate::measurement::Metric;
-use crate::model::TrainingProcess;
+use crate::model::GpOnTrainingInputs;
 use crate::noise::{NoiseDesigner, NoiseDesigns, PredictionNoise};
 use crate::normalise::{normalisation_caveats, normalise};
-use crate::summary::normal_matrix;
+use crate::summary::standard_normal_matrix;
 use crate::{
-    AuditableCertificate, AuditedMechanism, CellMeasurements, FitSize, MeasurableTask, OneTargetGuarantee,
-    RandomStreams, ReplicateJob, TaskError, TaskRequirements,
+    AuditableCertificate, AuditedMechanism, CellMeasurements, FitSize, MeasurableTask, RandomStreams, ReplicateJob,
+    TargetChangeGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::{GuaranteeCaveat, ReleaseKind};
 use dpgp_gp::PredictionMap;
@@ -75,7 +75,7 @@ fn measure_cell(
     folds: &[RegressionFold<'_>],
     caveats: &[(GuaranteeCaveat, bool)],
 ) -> Result<CellMeasurements, TaskError> {
-    let target = OneTargetGuarantee::from_privacy_unit(cell, &job.setting.data)?;
+    let target = TargetChangeGuarantee::for_privacy_unit(cell, &job.setting.data)?;
     let scores = folds
         .iter()
         .map(|fold| Ok(FoldScore { rmse: fold.mean_rmse_with_noise(target.noise_scale())?, constant: fold.constant }))
@@ -91,7 +91,7 @@ fn measure_cell(
 /// The guarantee of the worst fold: each is a release of its own.
 fn certify_worst_fold(
     job: &ReplicateJob<'_>,
-    target: OneTargetGuarantee,
+    target: TargetChangeGuarantee,
     folds: &[RegressionFold<'_>],
     caveats: &[(GuaranteeCaveat, bool)],
 ) -> Result<AuditableCertificate, TaskError> {
@@ -103,9 +103,10 @@ fn certify_worst_fold(
     let first = noises.first().ok_or(TaskError::Missing { needed: "a fold" })?;
     let gaps: Option<Vec<f64>> = noises.iter().map(|noise| noise.optimality_gap()).collect();
     let ratio = largest_or_nan(noises.iter().map(|noise| noise.ratio));
-    let certificate = first.certificate_of(ReleaseKind::FoldPredictions, target, ratio, gaps.map(largest_or_nan));
+    let certificate =
+        first.certificate_for_release_kind(ReleaseKind::FoldPredictions, target, ratio, gaps.map(largest_or_nan));
     let certificate = certificate.with_privacy_unit(job.setting.data.privacy_unit());
-    job.certify_for_audit(certificate.with_caveats(caveats), || {
+    job.auditable_certificate(certificate.with_caveats(caveats), || {
         let place = noises.iter().filter_map(|noise| match noise.audited_linear_mechanism() {
             AuditedLinearMechanism::Numbers(release) => Some(release),
             AuditedLinearMechanism::Function { .. } => None,
@@ -143,7 +144,7 @@ impl RegressionFold<'_> {
     }
 
     /// Error of a map of the sums, in units of the target: prediction minus target.
-    fn errors(&self, columns: &DMatrix<f64>) -> DVector<f64> {
+    fn prediction_errors(&self, columns: &DMatrix<f64>) -> DVector<f64> {
         (columns * &self.sums - &self.truth) * self.fit.scale
     }
 
@@ -152,29 +153,33 @@ impl RegressionFold<'_> {
     fn mean_rmse_with_noise(&self, noise_scale: f64) -> Result<f64, TaskError> {
         let tests = self.truth.len() as f64;
         if noise_scale == 0.0 {
-            return Ok((self.errors(self.map.distinct_columns()).norm_squared() / tests).sqrt());
+            return Ok((self.prediction_errors(self.map.distinct_columns()).norm_squared() / tests).sqrt());
         }
         if let Some(averaged) = &self.averaged {
-            return self.averaged_rmse(averaged, noise_scale);
+            return self.mean_rmse_of_averaged_model(averaged, noise_scale);
         }
         let noise = self.noise(noise_scale)?;
         // The rank rule may drop directions, and the least risk has a map of its own.
-        let released = self.errors(&noise.released_columns(&self.map));
+        let released = self.prediction_errors(&noise.noiseless_prediction_map(&self.map));
         let draws = self.fit.task.draws.get();
         if draws == 0 {
             let squares = released.norm_squared() + noise_scale * noise_scale * noise.map.norm_squared();
             return Ok((squares / tests).sqrt());
         }
         let mut stream = self.fit.job.streams.block_stream(&format!("noise {}", self.purpose));
-        let drawn = &noise.map * normal_matrix(noise.map.ncols(), draws, &mut stream);
-        let sum: f64 = drawn.column_iter().map(|noise| noisy_rmse(&released, noise, noise_scale)).sum();
+        let drawn = &noise.map * standard_normal_matrix(noise.map.ncols(), draws, &mut stream);
+        let sum: f64 = drawn.column_iter().map(|noise| rmse_with_noise(&released, noise, noise_scale)).sum();
         Ok(sum / draws as f64)
     }
 }
 
 impl RegressionFold<'_> {
     /// The same where predictions average over hyperparameters, which the release weighs.
-    fn averaged_rmse(&self, averaged: &ModelAveragedReleases, noise_scale: f64) -> Result<f64, TaskError> {
+    fn mean_rmse_of_averaged_model(
+        &self,
+        averaged: &ModelAveragedReleases,
+        noise_scale: f64,
+    ) -> Result<f64, TaskError> {
         let draws = self.fit.task.draws.get();
         let mut stream = self.fit.job.streams.block_stream(&format!("noise {}", self.purpose));
         let mut sum = 0.0;
@@ -186,7 +191,7 @@ impl RegressionFold<'_> {
     }
 }
 
-fn noisy_rmse(released: &DVector<f64>, noise: DVectorView<'_, f64>, scale: f64) -> f64 {
+fn rmse_with_noise(released: &DVector<f64>, noise: DVectorView<'_, f64>, scale: f64) -> f64 {
     let squares = released.iter().zip(noise.iter()).map(|(e, z)| (e + scale * z).powi(2));
     (squares.sum::<f64>() / released.len() as f64).sqrt()
 }
@@ -205,8 +210,8 @@ impl FoldFitter<'_> {
     fn fit_fold(&self, rows: &FoldRows) -> Result<RegressionFold<'_>, TaskError> {
         let purpose = rows.stream_name();
         let process =
-            TrainingProcess::new(self.model, self.kernel, &rows.inputs, self.job.inducing_placement(&purpose));
-        let map = process.map(&rows.test)?;
+            GpOnTrainingInputs::new(self.model, self.kernel, &rows.inputs, self.job.inducing_placement(&purpose));
+        let map = process.prediction_map(&rows.test)?;
         let noises = self.design_noises(&process, &map, &rows.test)?;
         let seen = FoldInputs { training: &rows.inputs, test: &rows.test, map: &map };
         let averaged = noises
@@ -229,14 +234,14 @@ impl FoldFitter<'_> {
         let cells = self.job.cells.iter();
         cells
             .map(|cell| {
-                Ok(OneTargetGuarantee::from_privacy_unit(cell, &self.job.setting.data)?.noise_scale() / self.scale)
+                Ok(TargetChangeGuarantee::for_privacy_unit(cell, &self.job.setting.data)?.noise_scale() / self.scale)
             })
             .collect()
     }
 
     fn design_noises(
         &self,
-        process: &TrainingProcess<'_>,
+        process: &GpOnTrainingInputs<'_>,
         map: &PredictionMap,
         test: &DMatrix<f64>,
     ) -> Result<Option<NoiseDesigns>, TaskError> {
@@ -284,7 +289,7 @@ struct BinningSharedState<'a> {
 
 impl BinningSharedState<'_> {
     fn measure_cell(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
-        let target = OneTargetGuarantee::from_privacy(cell)?;
+        let target = TargetChangeGuarantee::for_one_row(cell)?;
         let noise = BinNoise { target, statistic: self.setting.statistic, law: self.setting.noise, scale: self.scale };
         let draws = if target.is_private() { self.task.draws.get() } else { 1 };
         let mut scores = Vec::with_capacity(self.folds.len());

@@ -62,7 +62,7 @@ pub fn summarise(cell: usize, replicates: &[Vec<MetricMeasurement>]) -> Vec<Metr
             rows.push(MetricSummary { fold_spreads, ..summarise_replicates(cell, &of_metric, metric) });
             if replicates.len() >= FEWEST_FOR_QUANTILES as usize {
                 let ends = [("low", TAIL), ("high", 1.0 - TAIL)];
-                rows.extend(ends.map(|(end, q)| quantile(cell, &of_metric, end, q)));
+                rows.extend(ends.map(|(end, q)| summarise_quantile(cell, &of_metric, end, q)));
             }
         }
     }
@@ -115,7 +115,7 @@ fn summarise_replicates(cell: usize, replicates: &[&MetricMeasurement], metric: 
 }
 
 /// A quantile of the replicates' values (linear between neighbours in their order), as `METRIC-low` or `METRIC-high`.
-fn quantile(cell: usize, replicates: &[&MetricMeasurement], end: &str, share: f64) -> MetricSummary {
+fn summarise_quantile(cell: usize, replicates: &[&MetricMeasurement], end: &str, share: f64) -> MetricSummary {
     let mut means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
     means.sort_by(f64::total_cmp);
     let place = share * (means.len() - 1) as f64;
@@ -195,12 +195,12 @@ impl RandomStreams {
 }
 
 /// Standard normal draws, one column after the other.
-pub(super) fn normal_matrix(rows: usize, columns: usize, stream: &mut impl Rng) -> DMatrix<f64> {
+pub(super) fn standard_normal_matrix(rows: usize, columns: usize, stream: &mut impl Rng) -> DMatrix<f64> {
     DMatrix::from_fn(rows, columns, |_, _| StandardNormal.sample(stream))
 }
 
 /// A vector of standard normal draws.
-pub(super) fn normal_vector(length: usize, stream: &mut impl Rng) -> DVector<f64> {
+pub(super) fn standard_normal_vector(length: usize, stream: &mut impl Rng) -> DVector<f64> {
     DVector::from_fn(length, |_, _| StandardNormal.sample(stream))
 }
 

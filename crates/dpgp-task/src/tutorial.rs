@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::measurement::{Metric, metric_names};
 use crate::model::noise_variance;
 use crate::sample::product_grid;
-use crate::summary::normal_vector;
+use crate::summary::standard_normal_vector;
 use crate::{
     AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, RandomStreams, ReplicateJob, Sample,
     TaskError, TaskRequirements,
@@ -118,7 +118,7 @@ fn function_draws_frame(
     let mut stream = streams.block_stream("draws");
     let mut frame = FigureTable::new("draws").with_points(&grid);
     for number in 1..=task.draws.get() {
-        let unit = normal_vector(root.ncols(), &mut stream);
+        let unit = standard_normal_vector(root.ncols(), &mut stream);
         frame = frame.with_column(format!("draw{number}"), (&mean + &root * unit).iter().copied());
     }
     Ok(frame)

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, StoreArguments};
-use super::output::{EmittedText, print_data, print_json, write_new};
-use crate::cli::options::experiments;
+use super::output::{EmittedText, print_json, print_raw_unless_terminal, write_new};
+use crate::cli::options::experiment_completer;
 use dpgp_data::rows::is_cloud_address;
 
 const EXAMPLES: &str = "\
@@ -33,7 +33,7 @@ pub struct EmitArguments {
     #[arg(value_enum)]
     target: Scheduler,
     /// An experiment, or the path of a spec
-    #[arg(value_name = "NAME", add = experiments())]
+    #[arg(value_name = "NAME", add = experiment_completer())]
     name: String,
     /// Number of parts to split the work into
     #[arg(long, value_name = "N")]
@@ -127,7 +127,7 @@ pub fn emit(arguments: &EmitArguments, format: OutputFormat) -> Result<(), CliEr
     match &arguments.out {
         Some(path) => write_new(path, &text),
         None if format == OutputFormat::Json => print_json(&json!(EmittedText { text })),
-        None => print_data(&text),
+        None => print_raw_unless_terminal(&text),
     }
 }
 

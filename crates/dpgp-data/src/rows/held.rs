@@ -12,23 +12,23 @@ use crate::{DataError, MissingCellPolicy};
 ///
 /// ```
 /// use dpgp_data::{DataKey, MissingCellPolicy};
-/// use dpgp_data::rows::{FingerprintedRows, InMemoryRows, RowStream};
+/// use dpgp_data::rows::{CheckedTableRows, InMemoryRows, RowStream};
 ///
 /// let names = ["x", "y"].map(str::to_owned);
 /// let key = DataKey::new(b"k");
 /// let mut rows = InMemoryRows::new(vec![&[1.0, 2.0], &[3.0, 4.0]]);
-/// let mut held = FingerprintedRows::new(&mut rows, "rows".as_ref(), &names, Some(&key));
+/// let mut held = CheckedTableRows::new(&mut rows, "rows".as_ref(), &names, Some(&key));
 /// let mut columns = vec![Vec::new(); 2];
 /// assert_eq!(held.read(&mut columns, 9)?, 2);
 /// assert_eq!(held.rows_read(), 2);
 /// assert_eq!(held.into_fingerprint().map(|rows_read| rows_read.all_rows_digest().rows), Some(2));
 ///
 /// let mut rows = InMemoryRows::new(vec![&[1.0], &[f64::NAN]]);
-/// let error = FingerprintedRows::new(&mut rows, "rows".as_ref(), &names, None).read(&mut columns, 9).unwrap_err();
+/// let error = CheckedTableRows::new(&mut rows, "rows".as_ref(), &names, None).read(&mut columns, 9).unwrap_err();
 /// assert!(error.to_string().starts_with("rows: row 1, column \"y\""), "{error}");
 ///
 /// let mut rows = InMemoryRows::new(vec![&[1.0], &[f64::NAN]]);
-/// let mut held = FingerprintedRows::new(&mut rows, "rows".as_ref(), &names, Some(&key)).with_missing_policy(MissingCellPolicy::Drop);
+/// let mut held = CheckedTableRows::new(&mut rows, "rows".as_ref(), &names, Some(&key)).with_missing_policy(MissingCellPolicy::Drop);
 /// assert_eq!(held.read(&mut columns, 9)?, 1);
 /// # Ok::<(), dpgp_data::DataError>(())
 /// ```

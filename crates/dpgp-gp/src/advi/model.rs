@@ -35,10 +35,10 @@ pub trait BayesianModel: Sync {
 /// `z = (w, log s)`: the log-Jacobian of `s = e^t` is `t`.
 ///
 /// ```
-/// use dpgp_gp::advi::{LinearRegression, BayesianModel};
+/// use dpgp_gp::advi::{BayesianLinearModel, BayesianModel};
 /// use nalgebra::DMatrix;
 /// // x = 1 and y = 3 at w = 1, s = 1: a residual of 2, so that d/dw = 2, d/dt = 2^2 - 1, and no more than 2 in the density.
-/// let model = LinearRegression::new(&DMatrix::from_element(1, 1, 1.0), &[3.0], 1.0);
+/// let model = BayesianLinearModel::new(&DMatrix::from_element(1, 1, 1.0), &[3.0], 1.0);
 /// let mut gradient = [0.0; 2];
 /// let value = model.log_likelihood(0, &[1.0, 0.0], &mut gradient);
 /// assert_eq!(gradient, [2.0, 3.0]);

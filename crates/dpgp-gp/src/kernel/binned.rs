@@ -78,7 +78,7 @@ impl BinKernel {
         (0..bins.dimensions()).map(|d| self.axis_matrix(bins, d, interval_correlation)).collect()
     }
 
-    /// One dimension's covariances ([`interval_correlation`]), or their derivatives ([`interval_correlation_slope`]), between its distinct intervals: n
+    /// One dimension's covariances ([`interval_correlation`]), or their derivatives ([`interval_correlation_log_slope`]), between its distinct intervals: n
     /// bins of a grid have far fewer of them than `n^2` pairs. They are a regular cut, so that an entry depends on how many steps apart
     /// the intervals are (a Toeplitz matrix), and those of the first interval are all.
     fn axis_matrix(&self, bins: &Bins, dimension: usize, entry: IntervalPairFunction) -> DMatrix<f64> {

@@ -31,9 +31,9 @@ impl SiteInterpolationVariance {
     ///
     /// ```
     /// use dpgp_gp::sites::SiteInterpolationVariance;
-    /// assert_eq!(SiteInterpolationVariance::cosine_interpolation_error(&[0.0, 0.0]), 0.0);
-    /// assert!((SiteInterpolationVariance::cosine_interpolation_error(&[0.4]) - 0.4f64.powi(4) / 240.0).abs() < 1e-18);
-    /// assert_eq!(SiteInterpolationVariance::cosine_interpolation_error(&[3.2]), 0.5);
+    /// assert_eq!(SiteInterpolationVariance::cosine_mean_square_error(&[0.0, 0.0]), 0.0);
+    /// assert!((SiteInterpolationVariance::cosine_mean_square_error(&[0.4]) - 0.4f64.powi(4) / 240.0).abs() < 1e-18);
+    /// assert_eq!(SiteInterpolationVariance::cosine_mean_square_error(&[3.2]), 0.5);
     /// ```
     pub fn cosine_mean_square_error(angles: &[f64]) -> f64 {
         if angles.iter().any(|angle| angle.abs() > std::f64::consts::PI) {

@@ -12,7 +12,7 @@ const GENERATOR: usize = 625;
 /// The sites for so many inputs (G x d): a grid for up to four, points scattered evenly for more.
 ///
 /// ```
-/// assert_eq!(dpgp_gp::sites::site_grid(2).nrows(), 400);
+/// assert_eq!(dpgp_gp::sites::site_points(2).nrows(), 400);
 /// ```
 pub fn site_points(dimensions: usize) -> DMatrix<f64> {
     match SITES_PER_SIDE.get(dimensions.max(1) - 1) {
@@ -21,7 +21,7 @@ pub fn site_points(dimensions: usize) -> DMatrix<f64> {
     }
 }
 
-/// The sites for sums of functions of one or two of so many inputs (G x d): as [`site_grid`], but scattered from four inputs on. Six sites
+/// The sites for sums of functions of one or two of so many inputs (G x d): as [`site_points`], but scattered from four inputs on. Six sites
 /// along an input cannot tell its higher frequencies apart, which an additive kernel has.
 pub fn additive_site_points(dimensions: usize) -> DMatrix<f64> {
     if dimensions < SITES_PER_SIDE.len() { site_points(dimensions) } else { korobov_points(dimensions) }

@@ -138,7 +138,7 @@ pub struct GramMap {
 pub struct GramMapTerm {
     /// The mean and the variance of what a row adds to it, for inputs anywhere in the box.
     pub mean: f64,
-    /// See [`GramSum::mean`].
+    /// See [`GramMapTerm::mean`].
     pub variance: f64,
     /// Its place among the released sums; none if it was not released.
     pub released: Option<usize>,
@@ -160,7 +160,7 @@ pub struct GramEntry {
 /// The posterior of the Gram matrix, given the noisy sums.
 ///
 /// A priori T has the mean that inputs all over the box have and the variance `S var e_k`, `S = n^2 / (a + 1) + n`, as for the counts of
-/// sites ([`SiteCounts`]) but for correlations, which are left out; the concentration a is the one of greatest evidence. The mean of
+/// sites ([`SiteCountPosterior`]) but for correlations, which are left out; the concentration a is the one of greatest evidence. The mean of
 /// A is moved to the nearest matrix that rows can have: one without negative eigenvalues.
 #[derive(Debug, Clone)]
 pub struct GramPosterior {

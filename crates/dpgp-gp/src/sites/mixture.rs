@@ -97,7 +97,7 @@ impl SiteProcessPosterior {
     }
 
     /// The variances of f at the inputs if b and T were known without noise, averaged over hyperparameters: what the model and so few
-    /// sums leave open, in the variance of [`SiteMixture::predict`].
+    /// sums leave open, in the variance of [`SiteProcessPosterior::predict`].
     ///
     /// # Errors
     /// [`LinalgError`] if a covariance cannot be factorised.
@@ -119,7 +119,7 @@ impl SiteProcessPosterior {
         Ok(variances / total)
     }
 
-    /// The means of [`SiteMixture::predict`] alone, which cost G for each input and kernel.
+    /// The means of [`SiteProcessPosterior::predict`] alone, which cost G for each input and kernel.
     pub fn means(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
         let mut constant = 0.0;
         let mut at_sites = vec![DVector::zeros(self.sites.nrows()); self.kernels.len()];

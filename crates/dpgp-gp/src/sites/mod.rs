@@ -3,7 +3,7 @@
 //! The data enter as `b = sum_i y_i phi(x_i)` (m numbers), `T = sum_i e(x_i)` (k numbers) and `q = sum_i
 //! y_i^2`, each with independent Gaussian noise ([`NoisyFeatureSums`]). Here, phi and e are any functions on the
 //! box. The process lives on G public *sites* ([`CountingSites`]), and `p_g` counts the rows near site g. T
-//! determines the counts p ([`SiteCounts`]), and b the values of f at the sites. Let `L = Phi' diag(p)` (Phi
+//! determines the counts p ([`SiteCountPosterior`]), and b the values of f at the sites. Let `L = Phi' diag(p)` (Phi
 //! is the G x m matrix of phi at the sites), K the covariances of the sites, s^2 the noise variance and D the
 //! variances of the noise. Then
 //!

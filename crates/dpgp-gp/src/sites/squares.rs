@@ -25,7 +25,7 @@ pub(super) struct ProcessSquareSum {
 }
 
 impl ProcessSquareSum {
-    /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratic_terms`] adds what is missing.
+    /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratic_variance_terms`] adds what is missing.
     pub fn new(
         chosen: SiteGridHyperparameters,
         seen: &ReleaseAndInputPosterior<'_>,

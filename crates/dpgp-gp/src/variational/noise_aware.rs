@@ -28,9 +28,9 @@ const DOUBLINGS: usize = 60;
 /// // there is 3 v = 3 = 3 / (3 + 1) 4, as in exact regression.
 /// let (kernel, input) = (ExponentiatedQuadratic::isotropic(3.0, 1.0), DMatrix::from_element(1, 1, 0.0));
 /// let inducing = InducingInputs::new(&kernel, &input)?;
-/// let sums = SufficientStatistics::new(&inducing, &input, &[4.0], 10.0).to_noise_free();
+/// let sums = SufficientStatistics::new(&inducing, &input, &[4.0], 10.0).with_zero_noise();
 /// let posterior = noise_aware_posterior(&inducing, &sums, Regularisation::Tight, NoiseCorrection::FirstOrder)?;
-/// let found = posterior.predict(&inducing.conditional_features(&input));
+/// let found = posterior.predict(&inducing.features_with_conditional_variances(&input));
 /// assert!((found.mean[0] - 3.0).abs() < 1e-14 && (found.variance[0] - 0.75).abs() < 1e-14);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```

@@ -169,7 +169,7 @@ const STEPS: usize = 20;
 const HALVINGS: usize = 60;
 
 impl FourierMomentsDesign {
-    /// A lower bound on the expected squared error of every design that [`MomentsDesign::with_least_risk`] chooses from: all weights on the frequencies
+    /// A lower bound on the expected squared error of every design that [`FourierMomentsDesign::with_least_risk`] chooses from: all weights on the frequencies
     /// that the kernel reaches, for the same periods and the same kappa. The excess of a design over it is at least what a better search could win.
     ///
     /// # Errors

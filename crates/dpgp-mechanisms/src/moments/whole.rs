@@ -16,7 +16,7 @@ use dpgp_number::{OutOfRangeError, Positive};
 ///
 /// Obligation: a row's vector of weighted entries, `sqrt(u_j) y e_j` and `sqrt(t_k) e_k`, is off from that of real cosines by at most
 /// `eta = 2^-39 sqrt(sum_k 2 t_k + R^2 sum_j 2 u_j)`, since each entry of a table is off by less than 2 units and `|y| <= R`; `y` and `y^2` are
-/// exact. So replacing a row moves the release by at most `D + 2 eta` ([`MomentsDesign::lattice_sensitivity`]).
+/// exact. So replacing a row moves the release by at most `D + 2 eta` ([`FourierMomentsDesign::lattice_sensitivity`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntegerFourierMoments {
     rows: u64,
@@ -76,7 +76,7 @@ impl IntegerFourierMoments {
 
     /// With exactly rounded noise on each number, for this unit of targets.
     ///
-    /// Obligation: the noise is that of [`MomentsDesign::lattice_noise`], so that this is a function of a Gaussian mechanism with
+    /// Obligation: the noise is that of [`FourierMomentsDesign::lattice_noise`], so that this is a function of a Gaussian mechanism with
     /// `mu = 1 / sigma`. The number of rows gets noise if the noise has an entry for it; otherwise it is public.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ pub(super) fn add_rounded_noise(
 }
 
 impl FourierMomentsDesign {
-    /// `D + 2 eta`, the sensitivity of [`IntegerMoments`].
+    /// `D + 2 eta`, the sensitivity of [`IntegerFourierMoments`].
     pub fn lattice_sensitivity(&self) -> f64 {
         let bound = self.rule.target_bound();
         let entries =

@@ -50,10 +50,10 @@ impl MidpointFeatureBounds {
     /// is left, `2 R^2 (K + t) + 2 c (P - a t^2)`, is greatest over `0 <= t <= K` at `t = R^2 / (2 c a)`, or at K if that is less.
     ///
     /// ```
-    /// use dpgp_mechanisms::{MidpointBounds, RecordBounds};
+    /// use dpgp_mechanisms::{MidpointFeatureBounds, RecordBounds};
     /// let record = RecordBounds { features: 1.0, target: 3.0 };
     /// // Where p is k k', as for one inducing input, the bound is that of the sums of k k': 2 R_y R_k.
-    /// assert_eq!(MidpointBounds { record, plain: 1.0, overlap: 1.0 }.sensitivity(1.0), 6.0);
+    /// assert_eq!(MidpointFeatureBounds { record, plain: 1.0, overlap: 1.0 }.sensitivity(1.0), 6.0);
     /// ```
     pub fn sensitivity(&self, c: f64) -> f64 {
         let (k, y) = (self.record.features.powi(2), self.record.target.powi(2));

@@ -181,9 +181,9 @@ impl PredictionRequest<'_> {
 /// The largest distance of the neighbours by the released numbers themselves, in standard deviations of their noise, against the claim.
 /// What hyperparameters make of them is not linear.
 fn check_exact_neighbour_distances(release: &PreparedRelease, neighbours: &[NeighbourRelease]) -> EndToEndCheck {
-    let before = release.released_in_noise_sds();
+    let before = release.noiseless_release_in_noise_sds();
     let apart = |neighbour: &NeighbourRelease| {
-        let after = neighbour.release.released_in_noise_sds();
+        let after = neighbour.release.noiseless_release_in_noise_sds();
         before
             .as_ref()
             .zip(after)

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::model::TrainingProcess;
+use crate::model::GpOnTrainingInputs;
 use crate::noise::PredictionNoise;
 use crate::sample::product_grid;
-use crate::summary::normal_matrix;
+use crate::summary::standard_normal_matrix;
 use crate::{
     AuditableCertificate, AuditedMechanism, CellMeasurements, CountEstimates, DensityEstimate, DensityProcessSetting,
-    DensityTask, FigureTable, MeasurableTask, OneTargetGuarantee, Predictions, ReplicateJob, Sample, TaskError,
+    DensityTask, FigureTable, MeasurableTask, Predictions, ReplicateJob, Sample, TargetChangeGuarantee, TaskError,
     build_count_axes,
 };
 use dpgp_accounting::{
@@ -135,7 +135,7 @@ impl DensitySharedState<'_> {
                 frames = self.figure_frames(&self.densities(&noisy_counts), &curve)?;
             }
         }
-        let certified = self.job.certify_for_audit(guarantee.certificate, || {
+        let certified = self.job.auditable_certificate(guarantee.certificate, || {
             vec![AuditedMechanism::Counts {
                 sd: guarantee.sd,
                 bins: model.bins().len(),
@@ -328,9 +328,9 @@ impl<'a> PrivateDensity<'a> {
         let function = function.ok_or(TaskError::Missing { needed: "mechanism.function" })?;
         let centres = block.bins.centres();
         let kernel = model.kernel.build_kernel(&centres);
-        let mean = TrainingProcess::new(model, kernel.as_ref(), &centres, job.inducing_placement("density"))
+        let mean = GpOnTrainingInputs::new(model, kernel.as_ref(), &centres, job.inducing_placement("density"))
             .with_observation_noise()?
-            .representer()?;
+            .mean_representer()?;
         let mut targets = block.densities(&block.counts);
         let centre = if centred { targets.mean() } else { 0.0 };
         targets.add_scalar_mut(-centre);
@@ -347,11 +347,11 @@ impl<'a> PrivateDensity<'a> {
     fn draw_unit_noise(&self, purpose: &str) -> DMatrix<f64> {
         let DensitySharedState { task, job, .. } = self.block;
         let mut stream = job.streams.block_stream(purpose);
-        &self.noise.map * normal_matrix(self.noise.map.ncols(), task.draws.get(), &mut stream)
+        &self.noise.map * standard_normal_matrix(self.noise.map.ncols(), task.draws.get(), &mut stream)
     }
 
     pub fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
-        let target = OneTargetGuarantee::from_privacy(cell)?;
+        let target = TargetChangeGuarantee::for_one_row(cell)?;
         let block = self.block;
         let rmse = match target.is_private() {
             false => vec![block.rmse(&self.plain)],
@@ -370,12 +370,12 @@ impl<'a> PrivateDensity<'a> {
     }
 
     /// One record added or removed changes one density by one over the volume of its bin, whatever `change` says.
-    fn certify_release(&self, target: OneTargetGuarantee) -> Result<AuditableCertificate, TaskError> {
+    fn certify_release(&self, target: TargetChangeGuarantee) -> Result<AuditableCertificate, TaskError> {
         let moved = 1.0 / self.block.smallest_bin_volume();
         let ratio = self.noise.ratio / (self.block.smallest_bin_volume() * target.change);
         let event = CalibratedGaussianRelease {
             neighbours: Neighbours::OneRecord(NeighbourRelation::AddRemove),
-            ..target.gaussian(ReleaseKind::Function, CertifiedMechanism::Function, ratio)
+            ..target.calibrated_gaussian_release(ReleaseKind::Function, CertifiedMechanism::Function, ratio)
         };
         let certificate = event.certificate().with_caveats(&[
             (GuaranteeCaveat::InvalidSensitivity, ratio > 1.0 + 1e-9),
@@ -383,7 +383,7 @@ impl<'a> PrivateDensity<'a> {
         ]);
         self.block
             .job
-            .certify_for_audit(certificate, || vec![self.noise.audited_mechanism(target.noise_scale(), moved)])
+            .auditable_certificate(certificate, || vec![self.noise.audited_mechanism(target.noise_scale(), moved)])
     }
 }
 
@@ -431,7 +431,7 @@ mechanism.histogram.relation = "add-remove"
 #[cfg(test)]
 mod estimate_tests {
     use super::*;
-    use crate::summary::normal_vector;
+    use crate::summary::standard_normal_vector;
     use dpgp_gp::kernel::BinObservation;
     use dpgp_linalg::Cholesky;
     use rand::SeedableRng;
@@ -461,7 +461,7 @@ mod estimate_tests {
     }
 
     fn noisy(seed: u64) -> DVector<f64> {
-        truth() + normal_vector(30, &mut Pcg64::seed_from_u64(seed)).component_mul(&sds())
+        truth() + standard_normal_vector(30, &mut Pcg64::seed_from_u64(seed)).component_mul(&sds())
     }
 
     /// At the fitted parameters: `K_* (K + noise I + diag(sd^2))^-1 y`, and the variance that this leaves.

@@ -6,21 +6,21 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::moments::{CellsRegression, MomentsRegression};
+use super::moments::{LatticeSumsRegression, MomentsRegression};
 use super::{BaselineSetting, FoldPrediction, LeaderboardPosteriorSetting, MASS};
 use crate::averaged::{FoldInputs, ModelAveragedReleases};
 use crate::binned::{BinNoise, BinStatistics, DenoisedBins, lookup_bin_values};
 use crate::cross_validation::FoldRows;
-use crate::model::{FittedPrediction, TrainingProcess, noise_variance};
+use crate::model::{GpOnTrainingInputs, PredictionMapWithVariances, noise_variance};
 use crate::noise::{NoiseDesigner, NoiseDesigns};
 use crate::noisy_sums::BoundedTargetSums;
 use crate::sample::product_grid;
-use crate::selection::LengthscaleChoice;
-use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
-use crate::summary::{mean, normal_vector};
+use crate::selection::LengthscaleCandidates;
+use crate::site_sums::{GpPriorOnBox, InducingSums, InputTargetRows, SitePosteriorModel};
+use crate::summary::{mean, standard_normal_vector};
 use crate::{
-    AuditableCertificate, AuditedMechanism, LeaderboardTask, LengthscaleChoiceSetting, OneTargetGuarantee,
-    ReplicateJob, TaskError,
+    AuditableCertificate, AuditedMechanism, LeaderboardTask, LengthscaleChoiceSetting, ReplicateJob,
+    TargetChangeGuarantee, TaskError,
 };
 use dpgp_accounting::{Certificate, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::PredictionMap;
@@ -68,7 +68,7 @@ impl<'a> LeaderboardContext<'a> {
         if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
             return Ok(match moments.features {
                 MomentFeatures::Waves => Box::new(MomentsRegression::new(self, moments, rows)?),
-                MomentFeatures::Cells => Box::new(CellsRegression::new(self, rows)?),
+                MomentFeatures::Cells => Box::new(LatticeSumsRegression::new(self, rows)?),
             });
         }
         if mechanism.downcast::<SumsSetting>().is_some() {
@@ -105,13 +105,13 @@ impl MeanBaseline {
     }
 
     /// The guarantee, if the mean has noise.
-    fn guarantee_if_noisy(&self, cell: &PrivacySetting) -> Result<Option<OneTargetGuarantee>, TaskError> {
-        let target = OneTargetGuarantee::from_privacy(cell)?;
+    fn guarantee_if_noisy(&self, cell: &PrivacySetting) -> Result<Option<TargetChangeGuarantee>, TaskError> {
+        let target = TargetChangeGuarantee::for_one_row(cell)?;
         Ok(Some(target).filter(|target| target.is_private() && self.setting == BaselineSetting::Mean))
     }
 
     /// The standard deviation of the noise (units of the model): one target moves the mean by at most `change / n`.
-    fn noise_sd(&self, target: OneTargetGuarantee) -> f64 {
+    fn noise_sd(&self, target: TargetChangeGuarantee) -> f64 {
         target.noise_scale() / self.scale / self.rows as f64
     }
 
@@ -138,8 +138,10 @@ impl PrivateRegression for MeanBaseline {
         let Some(target) = self.guarantee_if_noisy(cell)? else {
             return Ok(AuditableCertificate::without_claim());
         };
-        let certificate = target.gaussian(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
-        job.certify_for_audit(certificate, || {
+        let certificate = target
+            .calibrated_gaussian_release(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0)
+            .certificate();
+        job.auditable_certificate(certificate, || {
             let bins = vec![(self.rows, self.noise_sd(target))];
             vec![AuditedMechanism::Statistics {
                 statistic: BinStatistic::Mean,
@@ -187,7 +189,7 @@ impl BinnedRegression {
 
     fn noise(&self, cell: &PrivacySetting) -> Result<BinNoise, TaskError> {
         let Self { statistic, law, scale, .. } = *self;
-        Ok(BinNoise { target: OneTargetGuarantee::from_privacy(cell)?, statistic, law, scale })
+        Ok(BinNoise { target: TargetChangeGuarantee::for_one_row(cell)?, statistic, law, scale })
     }
 }
 
@@ -225,7 +227,7 @@ impl PrivateRegression for BinnedRegression {
 /// Obligation: the choice is `share epsilon`-DP and the release, whatever was chosen, `((1 - share) epsilon, delta)`-DP;
 /// by basic composition (Dwork et al. 2006) both together are `(epsilon, delta)`-DP for the delta of the release.
 pub(super) struct SelectedLengthscaleRegression {
-    choice: LengthscaleChoice,
+    choice: LengthscaleCandidates,
     candidates: Vec<NoisyMeanRegression>,
     share: f64,
 }
@@ -237,7 +239,7 @@ impl SelectedLengthscaleRegression {
         rows: &FoldRows,
     ) -> Result<Self, TaskError> {
         let choice =
-            LengthscaleChoice::new(context.job, setting.to_selection_task(context.model), rows, context.scale)?;
+            LengthscaleCandidates::new(context.job, setting.to_selection_task(context.model), rows, context.scale)?;
         let KernelSetting::Eq(eq) = &context.model.kernel else {
             return Err(TaskError::Missing { needed: "the `eq` kernel" });
         };
@@ -251,12 +253,12 @@ impl SelectedLengthscaleRegression {
     }
 
     /// The guarantee that is left for the release.
-    fn release_guarantee(&self, cell: &PrivacySetting) -> Result<OneTargetGuarantee, TaskError> {
-        Ok(OneTargetGuarantee::from_privacy(cell)?.with_epsilon((1.0 - self.share) * cell.epsilon.get()))
+    fn release_guarantee(&self, cell: &PrivacySetting) -> Result<TargetChangeGuarantee, TaskError> {
+        Ok(TargetChangeGuarantee::for_one_row(cell)?.with_epsilon((1.0 - self.share) * cell.epsilon.get()))
     }
 
     /// The guarantee of the release, whatever was chosen.
-    fn worst_certificate(&self, rest: OneTargetGuarantee) -> Result<Certificate, TaskError> {
+    fn worst_certificate(&self, rest: TargetChangeGuarantee) -> Result<Certificate, TaskError> {
         let mut worst: Option<Certificate> = None;
         for candidate in &self.candidates {
             let own = candidate.certificate(rest)?;
@@ -290,7 +292,7 @@ impl PrivateRegression for SelectedLengthscaleRegression {
         }
         let releases = self.candidates.iter().map(|candidate| candidate.audited_mechanism(rest));
         let releases = releases.collect::<Result<Vec<AuditedMechanism>, TaskError>>()?;
-        job.certify_for_audit(self.worst_certificate(rest)?.with_total_epsilon(cell.epsilon.get()), || {
+        job.auditable_certificate(self.worst_certificate(rest)?.with_total_epsilon(cell.epsilon.get()), || {
             let choice = self.choice.audited_mechanism(rest, self.share * cell.epsilon.get());
             std::iter::once(choice).chain(releases).collect()
         })
@@ -304,16 +306,16 @@ impl PrivateRegression for SelectedLengthscaleRegression {
 /// The posterior at sites from noisy sums over the training rows.
 pub(super) struct SitePosteriorRegression<'a> {
     sums: InducingSums<'a>,
-    posterior: SitePosterior,
+    posterior: SitePosteriorModel,
     test: DMatrix<f64>,
 }
 
 impl<'a> SitePosteriorRegression<'a> {
     pub fn new(context: &LeaderboardContext<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
-        let model = BoxProcessPrior::new(context.job)?;
+        let model = GpPriorOnBox::new(context.job)?;
         let summed = InputTargetRows { inputs: &rows.inputs, targets: &rows.targets };
         let sums = InducingSums::new(context.job, &context.task.inducing, &model, summed)?;
-        Ok(Self { posterior: SitePosterior::new(model, sums.maps()), sums, test: rows.test.clone() })
+        Ok(Self { posterior: SitePosteriorModel::new(model, sums.feature_maps()), sums, test: rows.test.clone() })
     }
 }
 
@@ -395,18 +397,18 @@ impl NoisyMeanRegression {
     pub fn new(context: &LeaderboardContext<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let setting = context.job.setting;
         let kernel = model.prior_kernel(&rows.inputs);
-        let process = TrainingProcess::new(
+        let process = GpOnTrainingInputs::new(
             model,
             kernel.as_ref(),
             &rows.inputs,
             context.job.inducing_placement(&rows.stream_name()),
         );
-        let FittedPrediction { map, variance } = process.fit_prediction(&rows.test)?;
+        let PredictionMapWithVariances { map, variance } = process.prediction_map_with_variances(&rows.test)?;
         let cells = context
             .job
             .cells
             .iter()
-            .map(|cell| Ok(OneTargetGuarantee::from_privacy(cell)?.noise_scale() / context.scale));
+            .map(|cell| Ok(TargetChangeGuarantee::for_one_row(cell)?.noise_scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_in_experiments();
@@ -425,7 +427,7 @@ impl NoisyMeanRegression {
     }
 
     /// One run for a guarantee.
-    pub fn release(&self, target: OneTargetGuarantee, stream: &mut Pcg64) -> Result<GaussianPrediction, TaskError> {
+    pub fn release(&self, target: TargetChangeGuarantee, stream: &mut Pcg64) -> Result<GaussianPrediction, TaskError> {
         if !target.is_private() {
             return Ok(GaussianPrediction {
                 mean: self.map.distinct_columns() * &self.sums,
@@ -434,21 +436,22 @@ impl NoisyMeanRegression {
         }
         let scale = target.noise_scale() / self.scale;
         let noise = self.noises.noise_at_scale(scale)?;
-        let drawn = &noise.map * normal_vector(noise.map.ncols(), stream) * scale;
+        let drawn = &noise.map * standard_normal_vector(noise.map.ncols(), stream) * scale;
         Ok(GaussianPrediction {
-            mean: noise.released_columns(&self.map) * &self.sums + drawn,
-            variance: DVector::from_vec(noise.model_variances(self.variance.as_slice().to_vec(), scale))
-                + noise.standard_deviations().map(|sd| (scale * sd).powi(2)),
+            mean: noise.noiseless_prediction_map(&self.map) * &self.sums + drawn,
+            variance: DVector::from_vec(
+                noise.latent_variances_excluding_noise(self.variance.as_slice().to_vec(), scale),
+            ) + noise.standard_deviations().map(|sd| (scale * sd).powi(2)),
         })
     }
 
     /// The certificate of such a run.
-    pub fn certificate(&self, target: OneTargetGuarantee) -> Result<Certificate, TaskError> {
+    pub fn certificate(&self, target: TargetChangeGuarantee) -> Result<Certificate, TaskError> {
         Ok(self.noises.noise_at_scale(target.noise_scale() / self.scale)?.certificate(target, &[]))
     }
 
     /// Samples of such a run.
-    pub fn audited_mechanism(&self, target: OneTargetGuarantee) -> Result<AuditedMechanism, TaskError> {
+    pub fn audited_mechanism(&self, target: TargetChangeGuarantee) -> Result<AuditedMechanism, TaskError> {
         Ok(self
             .noises
             .noise_at_scale(target.noise_scale() / self.scale)?
@@ -458,7 +461,7 @@ impl NoisyMeanRegression {
 
 impl PrivateRegression for NoisyMeanRegression {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
-        let target = OneTargetGuarantee::from_privacy(cell)?;
+        let target = TargetChangeGuarantee::for_one_row(cell)?;
         if let Some(averaged) = self.averaged.as_ref().filter(|_| target.is_private()) {
             let targets = averaged.draw_prediction(target.noise_scale() / self.scale, &self.sums, stream)?.targets;
             return Ok(FoldPrediction::Targets { targets, level: MASS });
@@ -467,12 +470,12 @@ impl PrivateRegression for NoisyMeanRegression {
     }
 
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
-        let target = OneTargetGuarantee::from_privacy(cell)?;
+        let target = TargetChangeGuarantee::for_one_row(cell)?;
         if !target.is_private() {
             return Ok(AuditableCertificate::without_claim());
         }
         let sampled = self.audited_mechanism(target)?;
-        job.certify_for_audit(self.certificate(target)?, || vec![sampled])
+        job.auditable_certificate(self.certificate(target)?, || vec![sampled])
     }
 
     fn jitter(&self) -> f64 {

@@ -111,7 +111,7 @@ fn moments_noise_multiplier(calibration: Option<IntervalCalibration>, sigma: f64
 impl PrivateRegression for MomentsRegression {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let planned = self.release_for_cell(cell)?;
-        let released = planned.draw_release(stream);
+        let released = planned.simulate_release(stream);
         let inputs = InputPosterior::new(&planned.features, &released)?;
         let KernelMatrices { sites, test } = &self.kernels;
         let mixture = fit_mixture_from_kernel_matrices(sites, &planned.features, &released, &inputs, &self.grid)?;
@@ -128,7 +128,9 @@ impl PrivateRegression for MomentsRegression {
 
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         let planned = self.release_for_cell(cell)?;
-        job.certify_for_audit(moments_certificate(cell), || vec![planned.audited_mechanism(self.count_noise_sds(cell))])
+        job.auditable_certificate(moments_certificate(cell), || {
+            vec![planned.audited_mechanism(self.count_noise_sds(cell))]
+        })
     }
 
     fn jitter(&self) -> f64 {
@@ -196,7 +198,7 @@ impl IntervalCalibration {
         for doubt in DOUBTS {
             let outside = masses.iter().filter(|mass| **mass > level).count() as f64;
             let unit: f64 = StandardNormal.sample(stream);
-            level = NoisyOutsideShare { outside: (outside + sd * unit) / n, variance }
+            level = NoisyShareOutsideInterval { outside: (outside + sd * unit) / n, variance }
                 .corrected_interval_mass(level, doubt);
         }
         level
@@ -204,12 +206,12 @@ impl IntervalCalibration {
 }
 
 /// A share of rows outside intervals of one mass.
-struct NoisyOutsideShare {
+struct NoisyShareOutsideInterval {
     outside: f64,
     variance: f64,
 }
 
-impl NoisyOutsideShare {
+impl NoisyShareOutsideInterval {
     fn corrected_interval_mass(self, level: f64, doubt: f64) -> f64 {
         let expected = 1.0 - MASS;
         let weight = doubt * doubt / (doubt * doubt + self.variance);
@@ -229,7 +231,7 @@ struct UnnoisedMomentsRelease {
 
 impl UnnoisedMomentsRelease {
     /// Simulates the release with noise drawn from `stream`; without privacy it adds none.
-    pub fn draw_release(&self, stream: &mut Pcg64) -> NoisyFeatureSums {
+    pub fn simulate_release(&self, stream: &mut Pcg64) -> NoisyFeatureSums {
         let noise = self.design.noise(self.sigma.max(LEAST_SIGMA));
         if self.sigma > 0.0 {
             noise.simulate_release(&self.sums, stream)
@@ -253,13 +255,13 @@ impl UnnoisedMomentsRelease {
 }
 
 /// The mixture of processes that follows from noisy sums and counts of the training rows.
-pub(super) struct CellsRegression {
+pub(super) struct LatticeSumsRegression {
     model: MomentsModel,
     sums: LatticeSums,
     test: DMatrix<f64>,
 }
 
-impl CellsRegression {
+impl LatticeSumsRegression {
     pub fn new(context: &LeaderboardContext<'_>, rows: &FoldRows) -> Result<Self, TaskError> {
         let model = MomentsModel::new(context.job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         // Rows are summed in the units of a file.
@@ -269,7 +271,7 @@ impl CellsRegression {
     }
 }
 
-impl PrivateRegression for CellsRegression {
+impl PrivateRegression for LatticeSumsRegression {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let SimulatedMoments { released, .. } = self.model.simulate_release(&self.sums, cell, stream)?;
         let targets = self.model.predict_in_model_units(&self.model.posterior(&released)?, &self.test).targets;
@@ -280,7 +282,7 @@ impl PrivateRegression for CellsRegression {
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         let mut stream = job.streams.block_stream("evidence");
         let SimulatedMoments { guarantee, sampled, .. } = self.model.simulate_release(&self.sums, cell, &mut stream)?;
-        job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])
+        job.auditable_certificate(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])
     }
 
     fn jitter(&self) -> f64 {
@@ -297,7 +299,7 @@ mod tests {
     use statrs::distribution::{ContinuousCDF, StudentsT};
 
     fn level_of(outside: f64, variance: f64) -> f64 {
-        NoisyOutsideShare { outside, variance }.corrected_interval_mass(0.9, 0.07)
+        NoisyShareOutsideInterval { outside, variance }.corrected_interval_mass(0.9, 0.07)
     }
 
     /// Counts without noise: by what is expected nothing changes, and with half of it the interval of mass `1 - 0.1^(ln 0.1 / ln 0.05)`.
@@ -314,7 +316,8 @@ mod tests {
         // A tail of (1 - u)^2: at the mass 1 - sqrt(.1) a tenth is outside, and so it is kept.
         let held = 1.0 - 0.1f64.sqrt();
         assert!(
-            (NoisyOutsideShare { outside: 0.1, variance: 0.0 }.corrected_interval_mass(held, 0.07) - held).abs()
+            (NoisyShareOutsideInterval { outside: 0.1, variance: 0.0 }.corrected_interval_mass(held, 0.07) - held)
+                .abs()
                 < 1e-12
         );
     }

@@ -19,7 +19,7 @@ const BLOCK: usize = 2_048;
 /// them costs no more privacy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReleasedCombinations {
+pub struct ReleasedTargetCombinations {
     /// The kernel and the noise variance that the average is about, in units of the model.
     pub kernel: KernelSetting,
     /// The noise variance, in squared units of the model.
@@ -38,9 +38,9 @@ pub struct ReleasedCombinations {
     pub released: Vec<f64>,
 }
 
-impl ReleasedCombinations {
+impl ReleasedTargetCombinations {
     /// What does not fit, for points of a number of inputs; none if all does.
-    pub fn find_mismatch(&self, inputs: usize) -> Option<&'static str> {
+    pub fn validation_problem(&self, inputs: usize) -> Option<&'static str> {
         if self.inputs.len() > MOST_INPUTS {
             return Some("it has more than 20000 inputs");
         }
@@ -74,7 +74,7 @@ impl ReleasedCombinations {
     /// # Errors
     /// [`TaskError`] if the numbers do not fit each other or the points, or a covariance cannot be factorised.
     pub fn predict(&self, points: &DMatrix<f64>) -> Result<Predictions, TaskError> {
-        if let Some(reason) = self.find_mismatch(points.ncols()) {
+        if let Some(reason) = self.validation_problem(points.ncols()) {
             return Err(TaskError::NotReleasable { reason });
         }
         let training = self.training_inputs();
@@ -121,7 +121,7 @@ mod tests {
         "inputs": [[0.0], [1.0], [0.0]], "weights": [[0.5, 0.5], [0.1, -0.2]], "noise_sd": 0.125, "released": [0.75, -0.5]
     }"#;
 
-    fn release() -> ReleasedCombinations {
+    fn release() -> ReleasedTargetCombinations {
         serde_json::from_str(RELEASE).unwrap()
     }
 
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn numbers_that_do_not_fit_are_refused() {
         let at = DMatrix::from_element(1, 1, 0.5);
-        let refuses = |change: fn(&mut ReleasedCombinations)| {
+        let refuses = |change: fn(&mut ReleasedTargetCombinations)| {
             let mut changed = release();
             change(&mut changed);
             assert!(matches!(changed.predict(&at), Err(TaskError::NotReleasable { .. })));
@@ -156,6 +156,6 @@ mod tests {
         refuses(|release| release.inputs.clear());
         refuses(|release| release.noise_sd = 0.0);
         assert!(release().predict(&DMatrix::zeros(1, 2)).is_err());
-        assert!(serde_json::from_str::<ReleasedCombinations>(&RELEASE.replace("0.75", "null")).is_err());
+        assert!(serde_json::from_str::<ReleasedTargetCombinations>(&RELEASE.replace("0.75", "null")).is_err());
     }
 }

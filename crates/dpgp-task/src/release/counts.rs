@@ -44,8 +44,8 @@ impl CountEstimates {
         };
         let posterior = denoise_grid(&grid)?;
         let leverages = posterior.leverages();
-        let of_model = stein_risk(&noisy, posterior.mean(), &leverages, noise_variance);
-        let of_noisy = stein_risk(&noisy, &noisy, &vec![1.0; noisy.len()], noise_variance);
+        let of_model = clipped_stein_risk(&noisy, posterior.mean(), &leverages, noise_variance);
+        let of_noisy = clipped_stein_risk(&noisy, &noisy, &vec![1.0; noisy.len()], noise_variance);
         let follows_model = of_model <= of_noisy;
         Ok(Self { axes: axes.to_vec(), noisy, noise_variance, posterior, leverages, follows_model })
     }
@@ -54,7 +54,7 @@ impl CountEstimates {
     pub fn estimate_bins(&self) -> Predictions {
         predictions_from_estimates(&match self.follows_model {
             true => {
-                let cells = self.posterior.estimate_cells().into_iter().zip(self.scatter_beyond_model());
+                let cells = self.posterior.estimate_cells().into_iter().zip(self.excess_scatter_variances());
                 cells.map(|(cell, beyond)| add_scatter_variance(cell, beyond)).collect::<Vec<_>>()
             }
             false => {
@@ -92,7 +92,7 @@ impl CountEstimates {
     }
 
     /// What the scatter of each count adds to the variance of its error, beyond the scatter of all counts.
-    fn scatter_beyond_model(&self) -> impl Iterator<Item = f64> {
+    fn excess_scatter_variances(&self) -> impl Iterator<Item = f64> {
         let scatter = self.posterior.hyperparameters().scatter;
         let counts = self.posterior.mean().iter().zip(&self.leverages);
         counts.map(move |(mean, leverage)| {
@@ -102,7 +102,7 @@ impl CountEstimates {
 
     fn weighted_sum(&self, weights: &[f64]) -> GridSumEstimate {
         if self.follows_model {
-            let scatters = weights.iter().zip(self.scatter_beyond_model());
+            let scatters = weights.iter().zip(self.excess_scatter_variances());
             let beyond = scatters.map(|(weight, beyond)| weight * weight * beyond).sum();
             return add_scatter_variance(self.posterior.estimate_weighted_sum(weights), beyond);
         }
@@ -147,7 +147,7 @@ fn predictions_from_estimates(estimates: &[GridSumEstimate]) -> Predictions {
 /// noise `N(0, s^2 I)` on the numbers `E|max(0, x) - h|^2 = E[|max(0, x) - h~|^2 + 2 s^2 sum_{x_i > 0} dx_i / dh~_i] -
 /// n s^2`. The leverages are these derivatives at fixed
 /// hyperparameters.
-fn stein_risk(noisy: &[f64], estimates: &[f64], leverages: &[f64], noise_variance: f64) -> f64 {
+fn clipped_stein_risk(noisy: &[f64], estimates: &[f64], leverages: &[f64], noise_variance: f64) -> f64 {
     let mut error = 0.0;
     for ((noisy, estimate), weight) in noisy.iter().zip(estimates).zip(leverages) {
         error += (estimate.max(0.0) - noisy).powi(2);
@@ -244,8 +244,8 @@ mod tests {
     /// and -1 with leverages of a half.
     #[test]
     fn stein_risk_of_clipped_estimates() {
-        assert_eq!(stein_risk(&[3.0, -2.0], &[3.0, -2.0], &[1.0, 1.0], 1.0), 0.0 + 4.0 + 2.0);
-        assert_eq!(stein_risk(&[3.0, -2.0], &[2.0, -1.0], &[0.5, 0.5], 1.0), 1.0 + 4.0 + 1.0);
+        assert_eq!(clipped_stein_risk(&[3.0, -2.0], &[3.0, -2.0], &[1.0, 1.0], 1.0), 0.0 + 4.0 + 2.0);
+        assert_eq!(clipped_stein_risk(&[3.0, -2.0], &[2.0, -1.0], &[0.5, 0.5], 1.0), 1.0 + 4.0 + 1.0);
     }
 
     /// About nine tenths of the exact counts lie in their 90 % intervals where counts are high, too: Poisson counts about a hill on 24 x

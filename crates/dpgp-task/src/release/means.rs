@@ -21,13 +21,13 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{PURPOSE, Predictions, PreparedRelease, ReleasedCombinations, UnnoisedValues};
+use super::{PURPOSE, Predictions, PreparedRelease, ReleasedTargetCombinations, UnnoisedValues};
 use crate::averaged::{FoldInputs, model_averaged_posterior};
-use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_variance};
+use crate::model::{GpOnTrainingInputs, InducingInputPlacer, PredictionMapWithVariances, noise_variance};
 use crate::noise::NoiseDesigner;
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::mean;
-use crate::{OneTargetGuarantee, RandomStreams, RunCache, Sample, TaskError};
+use crate::{RandomStreams, RunCache, Sample, TargetChangeGuarantee, TaskError};
 use dpgp_gp::{ModelAveragedPosterior, PredictionMap};
 use dpgp_mechanisms::CellSections;
 use dpgp_noise::{FixedPointMap, LatticeRelease, TargetLattice};
@@ -66,14 +66,15 @@ struct ModelAveragedPredictor {
     /// `W n (m - c)`, in units of the target: whole targets are about m.
     shift: DVector<f64>,
     /// What is released, but for the released numbers: with c and s.
-    combinations: ReleasedCombinations,
+    combinations: ReleasedTargetCombinations,
 }
 
 impl ModelAveragedPredictor {
     /// Predictions in units of the target, from the released numbers in these units.
     fn predict(&self, released: DVector<f64>) -> Result<Predictions, TaskError> {
         let released = (released + &self.shift) / self.combinations.scale;
-        let combinations = ReleasedCombinations { released: released.as_slice().to_vec(), ..self.combinations.clone() };
+        let combinations =
+            ReleasedTargetCombinations { released: released.as_slice().to_vec(), ..self.combinations.clone() };
         let predictions = combinations.predict_from_posterior(&self.posterior)?;
         Ok(Predictions { combinations: Some(Box::new(combinations)), ..predictions })
     }
@@ -102,14 +103,14 @@ impl UnnoisedPredictions {
         // public, and not its targets.
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.prior_kernel(&sample.inputs);
-        let placing = InducingPlacement { streams, known: &RunCache::default(), purpose: PURPOSE };
-        let process = TrainingProcess::new(model, kernel.as_ref(), &sample.inputs, placing);
+        let placing = InducingInputPlacer { streams, known: &RunCache::default(), purpose: PURPOSE };
+        let process = GpOnTrainingInputs::new(model, kernel.as_ref(), &sample.inputs, placing);
         let inputs = &points.inputs;
-        let FittedPrediction { map, variance } = process.fit_prediction(inputs)?;
+        let PredictionMapWithVariances { map, variance } = process.prediction_map_with_variances(inputs)?;
 
         // The size of the noise that the design is for: sigma, times the change of a target, times the rows of a
         // person. In units of the target, and divided by s in units of the model.
-        let guarantee = OneTargetGuarantee::from_privacy_unit(&setting.privacy, &setting.data)?;
+        let guarantee = TargetChangeGuarantee::for_privacy_unit(&setting.privacy, &setting.data)?;
         let model_scale = guarantee.noise_scale() / normalised.scale;
 
         // The design: L and W, for noise multiplier 1 and change 1. Columns of W are meant to be no longer than 1, so
@@ -132,10 +133,11 @@ impl UnnoisedPredictions {
         // Step 4: the noise in whole numbers. The change is in units of the target, and the lattice turns it into
         // steps. The sensitivity is computed from the whole columns themselves, so that no factorisation enters the
         // proof. Longer columns get more noise.
-        let release = LatticeRelease::new(columns, &lattice, guarantee.change, guarantee.rows, guarantee.sigma())?;
+        let release =
+            LatticeRelease::new(columns, &lattice, guarantee.change, guarantee.rows, guarantee.noise_multiplier())?;
 
         // The certificate and the record state the larger of two sensitivities: of the design and of the whole columns.
-        let noise = design.with_minimum_ratio(release.longest_column_ratio());
+        let noise = design.with_minimum_sensitivity_ratio(release.longest_column_ratio());
         let record = release.noise_at_column_ratio(noise.ratio);
 
         // With a model that is averaged, what follows from the release: its noise in units of the model.
@@ -148,8 +150,8 @@ impl UnnoisedPredictions {
                     &weights,
                     release.sd() * release.unit() / normalised.scale,
                 )?,
-                shift: &weights * row_counts(&map) * (lattice.centre() - normalised.centre),
-                combinations: ReleasedCombinations {
+                shift: &weights * rows_per_distinct_input(&map) * (lattice.centre() - normalised.centre),
+                combinations: ReleasedTargetCombinations {
                     kernel: model.kernel.clone(),
                     noise_variance: noise_variance(model)?,
                     centre: normalised.centre,
@@ -167,7 +169,11 @@ impl UnnoisedPredictions {
             // Step 2: the sums Z of equal inputs, without rounding.
             sums: map.sum_integers_by_input(&whole_targets),
             // From squared units of the model to units of the target, by s.
-            gp_sd: noise.model_variances(variance, model_scale).iter().map(|v| v.sqrt() * normalised.scale).collect(),
+            gp_sd: noise
+                .latent_variances_excluding_noise(variance, model_scale)
+                .iter()
+                .map(|v| v.sqrt() * normalised.scale)
+                .collect(),
             // L at multiplier 1, times the noise in whole numbers, times units of the target in a whole number.
             noise_sd: noise.standard_deviations().iter().map(|sd| sd * release.sd() * release.unit()).collect(),
             // Step 6: `C n (m - c) + c`.
@@ -222,7 +228,7 @@ impl UnnoisedPredictions {
     }
 
     /// `W Z` without noise, in standard deviations of the noise. Never show them.
-    pub fn released_in_noise_sds(&self) -> DVector<f64> {
+    pub fn noiseless_release_in_noise_sds(&self) -> DVector<f64> {
         DVector::from_vec(self.release.exact_values(&self.sums)) / (self.release.sd() * self.release.unit())
     }
 }
@@ -232,7 +238,7 @@ fn matrix_rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
 }
 
 /// The number of rows of each distinct input (k).
-fn row_counts(map: &PredictionMap) -> DVector<f64> {
+fn rows_per_distinct_input(map: &PredictionMap) -> DVector<f64> {
     DVector::from_vec(map.targets_per_column().into_iter().map(|count| count as f64).collect())
 }
 

@@ -19,7 +19,7 @@ use dpgp_spec::setting::{DataSetting, NormaliseSetting, RowDrawSetting, SourceSe
 use means::UnnoisedPredictions;
 use moments::{UnnoisedMoments, UnnoisedSums};
 
-pub use combinations::ReleasedCombinations;
+pub use combinations::ReleasedTargetCombinations;
 pub use counts::{BinAreaOverlap, CountEstimates, build_count_axes};
 pub use means::PredictionPoints;
 pub use moments::preview_moments;
@@ -66,7 +66,7 @@ pub struct Predictions {
     /// The least value that a prediction can have: zero for counts.
     pub least: Option<f64>,
     /// The noisy combinations that predictions at other points follow from. None unless the model is averaged over hyperparameters.
-    pub combinations: Option<Box<ReleasedCombinations>>,
+    pub combinations: Option<Box<ReleasedTargetCombinations>>,
 }
 
 impl Predictions {
@@ -77,7 +77,7 @@ impl Predictions {
 
     /// The central interval of 95 % of the latent function at a point, the variances of model and noise added, cut off
     /// below the least possible value.
-    pub fn central_interval(&self, point: usize) -> (f64, f64) {
+    pub fn central_95_interval(&self, point: usize) -> (f64, f64) {
         let half = CENTRAL_95 * self.gp_sd[point].hypot(self.noise_sd[point]);
         let low = self.mean[point] - half;
         (self.least.map_or(low, |least| low.max(least)), self.mean[point] + half)
@@ -95,7 +95,7 @@ impl PreparedRelease {
         points: &PredictionPoints,
         streams: &RandomStreams,
     ) -> Result<Self, TaskError> {
-        if let Some(reason) = refusal_reason(setting) {
+        if let Some(reason) = release_refusal_reason(setting) {
             return Err(TaskError::NotReleasable { reason });
         }
         let release = match &*setting.task {
@@ -150,9 +150,9 @@ impl PreparedRelease {
 impl PreparedRelease {
     /// The released numbers without noise, in standard deviations of it, if the noise is added to combinations of targets. Never show
     /// them.
-    pub fn released_in_noise_sds(&self) -> Option<Vec<f64>> {
+    pub fn noiseless_release_in_noise_sds(&self) -> Option<Vec<f64>> {
         match &self.form {
-            UnnoisedValues::Means(means) => Some(means.released_in_noise_sds().as_slice().to_vec()),
+            UnnoisedValues::Means(means) => Some(means.noiseless_release_in_noise_sds().as_slice().to_vec()),
             UnnoisedValues::Sums(_) | UnnoisedValues::Moments(_) | UnnoisedValues::Counts(_) => None,
         }
     }
@@ -162,7 +162,7 @@ impl PreparedRelease {
 const NO_BOUNDS: &str = "its targets have no public bounds; set normalise.bounds to clip them";
 
 /// Returns the reason why a setting describes no release of predictions, if there is one.
-pub fn refusal_reason(setting: &CellSetting) -> Option<&'static str> {
+pub fn release_refusal_reason(setting: &CellSetting) -> Option<&'static str> {
     match &*setting.task {
         TaskSetting::Surface(_) => {}
         TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
@@ -276,7 +276,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                 let moved = |y: f64| {
                     let mut targets = targets.clone();
                     targets[row] = y;
-                    means(&prepared(mechanism, targets)).released_in_noise_sds()
+                    means(&prepared(mechanism, targets)).noiseless_release_in_noise_sds()
                 };
                 largest = largest.max((moved(-50.0) - moved(60.0)).norm());
             }
@@ -313,7 +313,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                         for (place, row) in rows.iter().enumerate() {
                             targets[*row] = if (signs >> place & 1 == 1) == up { 60.0 } else { -50.0 };
                         }
-                        means(&prepared_of(&of_persons, targets)).released_in_noise_sds()
+                        means(&prepared_of(&of_persons, targets)).noiseless_release_in_noise_sds()
                     };
                     largest = largest.max((moved(true) - moved(false)).norm());
                 }
@@ -365,7 +365,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let experiment =
             Experiment::parse("release", "release.toml".as_ref(), none, &DatasetManifest::load_shipped().unwrap())
                 .unwrap();
-        assert!(refusal_reason(experiment.cells[0].setting()).is_some_and(|why| why.contains("infinite")));
+        assert!(release_refusal_reason(experiment.cells[0].setting()).is_some_and(|why| why.contains("infinite")));
     }
 }
 
@@ -398,12 +398,12 @@ mod refusal_tests {
         let words = density.replace("data = {", "data = { encode = { x = [\"a\", \"b\"] },");
         for (spec, way) in [(words, "each bin of a categorical input must hold one"), (bins, "mechanism.cloaking")] {
             let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
-            let said = refusal_reason(spec.cells[0].setting()).unwrap();
+            let said = release_refusal_reason(spec.cells[0].setting()).unwrap();
             assert!(said.contains(way), "{said}");
         }
         for spec in [cloaking, density] {
             let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
-            assert_eq!(refusal_reason(spec.cells[0].setting()), None);
+            assert_eq!(release_refusal_reason(spec.cells[0].setting()), None);
         }
     }
 

@@ -132,11 +132,11 @@ impl UnnoisedSums {
         let inducing = model.factorise_inducing()?;
         let located = inducing.features_with_conditional_variances(points);
         let posterior = model.posterior(&inducing, &noisy)?;
-        let added = model.noise_covariance(&inducing, &noisy, &posterior)?;
+        let added = model.weight_noise_covariance(&inducing, &noisy, &posterior)?;
         let (all, added) = (posterior.predict(&located), located.quadratic_forms(&added));
-        let noise_sd: Vec<f64> = added.iter().map(|v| model.target_unit_sd(*v)).collect();
+        let noise_sd: Vec<f64> = added.iter().map(|v| model.sd_in_target_units(*v)).collect();
         let mean = all.mean.iter().map(|m| model.to_target_units(*m)).collect();
-        let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| model.target_unit_sd(v - a.max(0.0))).collect();
+        let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| model.sd_in_target_units(v - a.max(0.0))).collect();
         Ok(Predictions { mean, gp_sd, noise_sd, least: None, combinations: None })
     }
 }

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{PURPOSE, PredictionPoints};
-use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_variance};
+use crate::model::{GpOnTrainingInputs, InducingInputPlacer, PredictionMapWithVariances, noise_variance};
 use crate::noise::NoiseDesigner;
 use crate::normalise::normalise;
-use crate::{OneTargetGuarantee, RandomStreams, RunCache, TaskError};
+use crate::{RandomStreams, RunCache, TargetChangeGuarantee, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_mechanisms::CellSections;
 use dpgp_number::Epsilon;
@@ -80,22 +80,22 @@ impl PreviewInput<'_> {
         // Public bounds set the scale. It does not depend on targets.
         let unit = normalise(&[], &self.setting.normalise).scale;
         let kernel = model.prior_kernel(self.inputs);
-        let placing = InducingPlacement { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
-        let process = TrainingProcess::new(model, kernel.as_ref(), self.inputs, placing);
+        let placing = InducingInputPlacer { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
+        let process = GpOnTrainingInputs::new(model, kernel.as_ref(), self.inputs, placing);
         let points = &self.points.inputs;
-        let FittedPrediction { map, variance } = process.fit_prediction(points)?;
+        let PredictionMapWithVariances { map, variance } = process.prediction_map_with_variances(points)?;
         let mechanism = &self.setting.privacy.mechanism;
         let denoise = mechanism.denoises_in_releases();
         let weights = self.points.weights.as_deref();
         let designer = NoiseDesigner { mechanism, process: &process, test: points, map: &map, denoise, weights };
-        let target = OneTargetGuarantee::from_privacy_unit(&self.setting.privacy, &self.setting.data)?;
-        let of_mean = squared_errors_of_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
+        let target = TargetChangeGuarantee::for_privacy_unit(&self.setting.privacy, &self.setting.data)?;
+        let of_mean = squared_errors_of_target_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
         let mut expected = Vec::with_capacity(epsilons.len());
         for &epsilon in epsilons {
             let scale = target.with_epsilon(epsilon.get()).noise_scale() / unit;
             let noise = designer.design_noise(scale)?;
             let added = noise.standard_deviations().map(|sd| (scale * sd).powi(2)).as_slice().to_vec();
-            let model = noise.model_variances(variance.clone(), scale);
+            let model = noise.latent_variances_excluding_noise(variance.clone(), scale);
             let total: Vec<f64> = model.iter().zip(&added).map(|(model, added)| model + added).collect();
             // A change of one target moves the mean of n targets by an n-th of the change.
             let of_mean = of_mean.iter().map(|error| error + (scale / self.inputs.nrows() as f64).powi(2));
@@ -129,7 +129,7 @@ const MOST_ROWS: usize = 256;
 /// ```
 ///
 /// Means over rows are those of at most 256 of them, evenly chosen. No target is used.
-pub(super) fn squared_errors_of_mean(
+pub(super) fn squared_errors_of_target_mean(
     kernel: &dyn Kernel,
     noise_variance: f64,
     inputs: &DMatrix<f64>,
@@ -155,7 +155,7 @@ mod tests {
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
         let row = DMatrix::from_element(1, 1, 0.5);
         let points = DMatrix::from_column_slice(2, 1, &[0.5, 1e3]);
-        let found = squared_errors_of_mean(&kernel, 0.2, &row, &points);
+        let found = squared_errors_of_target_mean(&kernel, 0.2, &row, &points);
         assert!((found[0] - 0.2).abs() < 1e-12 && (found[1] - 6.2).abs() < 1e-12, "{found:?}");
     }
 
@@ -165,7 +165,7 @@ mod tests {
     fn rows_that_stand_for_all_have_their_mean() {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
         let rows = DMatrix::from_fn(1000, 1, |i, _| if i < 500 { 0.0 } else { 1e3 });
-        let found = squared_errors_of_mean(&kernel, 0.5, &rows, &DMatrix::zeros(1, 1));
+        let found = squared_errors_of_target_mean(&kernel, 0.5, &rows, &DMatrix::zeros(1, 1));
         assert!((found[0] - 0.5 - 0.5 / 1000.0).abs() < 1e-12, "{found:?}");
     }
 }

@@ -38,16 +38,16 @@ const MOST_STEP: f64 = 4.0;
 impl WithinBinSpread {
     /// Measures the spread along two axes.
     pub fn measure(grid: GridCounts<'_>, plane: [usize; 2]) -> Self {
-        let lines = plane.map(|axis| grid.axis_lines(axis));
+        let lines = plane.map(|axis| grid.lines_along_axis(axis));
         let pairs = lines.each_ref().map(|lines| PairSplitStatistics::from_lines(lines, grid.noise_variance));
         let fours = lines.map(|lines| {
-            let merged: Vec<Vec<f64>> = lines.iter().map(|line| merge_pairs(line)).collect();
+            let merged: Vec<Vec<f64>> = lines.iter().map(|line| sum_pairs(line)).collect();
             PairSplitStatistics::from_lines(&merged, 2.0 * grid.noise_variance)
         });
         let slope = pairs.map(|pairs| pairs.slope);
         // Too few rows or bins to tell: all of a bin may be in one place.
-        let Some(fine) = clustering(pairs) else { return Self { slope, clustering: 1.0 } };
-        let step = match clustering(fours) {
+        let Some(fine) = clustering_correlation(pairs) else { return Self { slope, clustering: 1.0 } };
+        let step = match clustering_correlation(fours) {
             Some(coarse) if coarse > 0.0 => (fine / coarse).clamp(1.0 / MOST_STEP, MOST_STEP),
             _ => 1.0,
         };
@@ -56,7 +56,7 @@ impl WithinBinSpread {
 }
 
 /// rho over both axes; none without rows or pairs.
-fn clustering(pairs: [PairSplitStatistics; 2]) -> Option<f64> {
+fn clustering_correlation(pairs: [PairSplitStatistics; 2]) -> Option<f64> {
     let excess: f64 = pairs.iter().map(|pairs| pairs.excess).sum();
     let most: f64 = pairs.iter().map(|pairs| pairs.most).sum();
     (most > 0.0).then(|| (excess / most).clamp(0.0, 1.0))
@@ -69,7 +69,7 @@ impl GridCounts<'_> {
     }
 
     /// The place of a bin along an axis.
-    pub fn axis_index(&self, bin: usize, axis: usize) -> usize {
+    pub fn index_along_axis(&self, bin: usize, axis: usize) -> usize {
         bin / self.stride(axis) % self.lengths[axis]
     }
 
@@ -78,7 +78,7 @@ impl GridCounts<'_> {
     pub fn slope_correction(&self, bin: usize, plane: [usize; 2], slope: [f64; 2], offset: [f64; 2]) -> f64 {
         let slopes = [0, 1].map(|d| {
             let (axis, stride) = (plane[d], self.stride(plane[d]));
-            let place = self.axis_index(bin, axis);
+            let place = self.index_along_axis(bin, axis);
             let before = if place > 0 { self.counts[bin - stride] } else { self.counts[bin] };
             let after = if place + 1 < self.lengths[axis] { self.counts[bin + stride] } else { self.counts[bin] };
             slope[d] * (after - before) / 2.0
@@ -89,15 +89,15 @@ impl GridCounts<'_> {
     }
 
     /// Lists the counts along an axis, one list for each line of bins.
-    fn axis_lines(&self, axis: usize) -> Vec<Vec<f64>> {
+    fn lines_along_axis(&self, axis: usize) -> Vec<Vec<f64>> {
         let (stride, length) = (self.stride(axis), self.lengths[axis]);
-        let starts = (0..self.counts.len()).filter(|bin| self.axis_index(*bin, axis) == 0);
+        let starts = (0..self.counts.len()).filter(|bin| self.index_along_axis(*bin, axis) == 0);
         starts.map(|start| (0..length).map(|step| self.counts[start + step * stride]).collect()).collect()
     }
 }
 
 /// Sums over two bins each.
-fn merge_pairs(line: &[f64]) -> Vec<f64> {
+fn sum_pairs(line: &[f64]) -> Vec<f64> {
     line.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect()
 }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::judged::{CandidateSelector, clipped_range, expected_clipped_square};
+use super::judged::{CandidateScorer, clipped_target_range, expected_clipped_square};
 use crate::cross_validation::{FoldRows, rows_outside_fold, split_into_test_folds};
 use crate::job::Memo;
 use crate::noise::cloaking_options;
-use crate::summary::normal_vector;
+use crate::summary::standard_normal_vector;
 use crate::{
-    AuditedMechanism, GpCandidate, ModelCandidate, NoiseScale, OneTargetGuarantee, ReplicateJob, SelectionTask,
+    AuditedMechanism, GpCandidate, ModelCandidate, NoiseScale, ReplicateJob, SelectionTask, TargetChangeGuarantee,
     TaskError,
 };
 use dpgp_cloaking::{CloakingNoise, design_randomised_cloaking_noise};
@@ -45,7 +45,7 @@ pub(super) enum ErrorNoise {
 
 impl CandidateFold {
     /// The sum of squares of some errors with the noise times `noise`, clipped to `clip`: expected, or the mean over draws.
-    pub fn sum_clipped_squares(&self, errors: &[f64], noise: f64, clip: f64) -> f64 {
+    pub fn sum_noisy_clipped_squares(&self, errors: &[f64], noise: f64, clip: f64) -> f64 {
         match &self.noise {
             ErrorNoise::Deviations(sds) => {
                 errors.iter().zip(sds).map(|(e, sd)| expected_clipped_square(*e, noise * sd, clip)).sum()
@@ -88,7 +88,7 @@ impl CandidateComparison<'_> {
         test: &[usize],
     ) -> Result<CandidateFold, TaskError> {
         let training = rows_outside_fold(self.targets.len(), test);
-        let map = self.map(candidate, &training, test)?;
+        let map = self.prediction_map(candidate, &training, test)?;
         let targets: Vec<f64> = training.iter().map(|&row| self.targets[row]).collect();
         let predictions = map.predict(&targets);
         let name = candidate.name();
@@ -107,7 +107,12 @@ impl CandidateComparison<'_> {
         })
     }
 
-    fn map(&self, candidate: &ModelCandidate, training: &[usize], test: &[usize]) -> Result<PredictionMap, TaskError> {
+    fn prediction_map(
+        &self,
+        candidate: &ModelCandidate,
+        training: &[usize],
+        test: &[usize],
+    ) -> Result<PredictionMap, TaskError> {
         let (training, test) = (self.inputs.select_rows(training), self.inputs.select_rows(test));
         Ok(match candidate {
             ModelCandidate::Polynomial(degree) => polynomial_prediction_map(*degree, &training, &test)?,
@@ -129,13 +134,13 @@ impl CandidateComparison<'_> {
         };
         let mut stream = self.job.streams.block_stream(purpose);
         let map = cloak.noise_map() * scale;
-        let noise = (0..draws.get()).map(|_| &map * normal_vector(map.ncols(), &mut stream));
+        let noise = (0..draws.get()).map(|_| &map * standard_normal_vector(map.ncols(), &mut stream));
         ErrorNoise::Draws(noise.map(|noise| noise.iter().copied().collect()).collect())
     }
 }
 
 /// Gaussian processes of several lengthscales to choose from, by cross-validation on some training rows.
-pub(crate) struct LengthscaleChoice {
+pub(crate) struct LengthscaleCandidates {
     task: SelectionTask,
     candidates: Vec<Vec<CandidateFold>>,
     rows: usize,
@@ -147,34 +152,34 @@ pub(crate) struct LengthscaleChoice {
 /// Budget of a choice, and the rest for the release after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ChoiceBudget {
-    rest: OneTargetGuarantee,
+    rest: TargetChangeGuarantee,
     epsilon: f64,
 }
 
-impl LengthscaleChoice {
+impl LengthscaleCandidates {
     /// Among the candidates of a task, on the training rows of a fold, whose targets are in units of `scale`.
     pub fn new(job: &ReplicateJob<'_>, task: SelectionTask, rows: &FoldRows, scale: f64) -> Result<Self, TaskError> {
         let compared = CandidateComparison { job, task: &task, inputs: &rows.inputs, targets: &rows.targets };
         let candidates = compared.evaluate_candidates()?;
-        let range = clipped_range(&job.setting.normalise, scale);
+        let range = clipped_target_range(&job.setting.normalise, scale);
         Ok(Self { candidates, rows: rows.targets.len(), task, scale, range, chances: Memo::default() })
     }
 
-    fn candidate_selector(&self) -> CandidateSelector<'_> {
+    fn candidate_scorer(&self) -> CandidateScorer<'_> {
         let Self { task, candidates, rows, scale, range, .. } = self;
-        CandidateSelector { task, candidates, rows: *rows, scale: *scale, range: *range }
+        CandidateScorer { task, candidates, rows: *rows, scale: *scale, range: *range }
     }
 
     /// The probability with which each is chosen with a budget, where the release after it has the guarantee of `rest`.
-    pub fn choice_probabilities(&self, rest: OneTargetGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
+    pub fn choice_probabilities(&self, rest: TargetChangeGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
         let budget = ChoiceBudget { rest, epsilon };
         self.chances
-            .get_or_compute(&budget, || Arc::new(self.candidate_selector().score_candidates(rest, epsilon).probability))
+            .get_or_compute(&budget, || Arc::new(self.candidate_scorer().score_candidates(rest, epsilon).probability))
     }
 
     /// Evidence of the choice: its candidates.
-    pub fn audited_mechanism(&self, rest: OneTargetGuarantee, epsilon: f64) -> AuditedMechanism {
-        let judge = self.candidate_selector();
+    pub fn audited_mechanism(&self, rest: TargetChangeGuarantee, epsilon: f64) -> AuditedMechanism {
+        let judge = self.candidate_scorer();
         judge.audited_mechanism(rest, epsilon, &judge.score_candidates(rest, epsilon))
     }
 }
@@ -221,16 +226,16 @@ impl SelectionErrorFunction {
     }
 
     /// The sum of squared errors of a candidate from its errors, with the noise and the clip of the task.
-    pub fn sum_squared_errors(&self, candidate: usize, errors: &DVector<f64>) -> f64 {
+    pub fn sum_noisy_clipped_squared_errors(&self, candidate: usize, errors: &DVector<f64>) -> f64 {
         let folds = self.candidates[candidate].iter().map(|fold| {
             let errors: Vec<f64> = fold.tests.iter().map(|&test| errors[test]).collect();
-            fold.sum_clipped_squares(&errors, self.noise, self.clip)
+            fold.sum_noisy_clipped_squares(&errors, self.noise, self.clip)
         });
         folds.sum()
     }
 
     /// The columns of a candidate's folds.
-    pub fn columns(&self, candidate: usize) -> impl Iterator<Item = &FoldPredictionMap> {
+    pub fn fold_prediction_maps(&self, candidate: usize) -> impl Iterator<Item = &FoldPredictionMap> {
         self.candidates[candidate].iter().map(|fold| &fold.columns)
     }
 }

@@ -4,7 +4,7 @@
 use nalgebra::DMatrix;
 
 use super::fold::{CandidateFold, SelectionErrorFunction};
-use crate::{AuditedMechanism, OneTargetGuarantee, SelectionTask};
+use crate::{AuditedMechanism, SelectionTask, TargetChangeGuarantee};
 use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{FoldPredictionMap, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 use dpgp_number::{normal_cdf, normal_pdf};
@@ -12,7 +12,7 @@ use dpgp_spec::setting::{NormaliseSetting, prior_mean};
 
 /// The candidates with their cross-validation folds, and the rule by which the exponential mechanism scores them.
 #[derive(Clone, Copy)]
-pub(super) struct CandidateSelector<'a> {
+pub(super) struct CandidateScorer<'a> {
     pub task: &'a SelectionTask,
     pub candidates: &'a [Vec<CandidateFold>],
     /// Targets.
@@ -38,17 +38,19 @@ pub(super) struct CandidateScores {
     pub bound: f64,
 }
 
-impl CandidateSelector<'_> {
+impl CandidateScorer<'_> {
     /// Scores all candidates and computes the probability of each under the exponential mechanism with the budget `epsilon`. Their
     /// predictions have the noise that `target` asks for.
-    pub fn score_candidates(&self, target: OneTargetGuarantee, epsilon: f64) -> CandidateScores {
-        let (noise, clip) = (self.noise_scale(target), self.clip(target));
-        let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
-        let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
+    pub fn score_candidates(&self, target: TargetChangeGuarantee, epsilon: f64) -> CandidateScores {
+        let (noise, clip) = (self.noise_scale(target), self.error_clip_bound(target));
+        let sse: Vec<f64> =
+            self.candidates.iter().map(|folds| sum_squared_errors_over_folds(folds, noise, clip)).collect();
+        let unclipped = self.candidates.iter().map(|folds| sum_squared_errors_over_folds(folds, noise, f64::INFINITY));
         let rmse = unclipped.map(|sse| self.scale * (sse / self.rows as f64).sqrt()).collect();
-        let clean_sse = self.candidates.iter().map(|folds| sum_of_squares(folds, 0.0, f64::INFINITY)).collect();
+        let clean_sse =
+            self.candidates.iter().map(|folds| sum_squared_errors_over_folds(folds, 0.0, f64::INFINITY)).collect();
         let most_moved = self.candidates.iter().map(|folds| target.change * largest_prediction_change(folds)).collect();
-        let change = self.change(target);
+        let change = self.scaled_target_change(target);
         let sensitivity: Vec<f64> = self.candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
         let allowed: Vec<usize> =
             (0..self.candidates.len()).filter(|&i| self.is_allowed(&self.candidates[i], change)).collect();
@@ -68,7 +70,7 @@ impl CandidateSelector<'_> {
     /// Evidence of the choice: its candidates.
     pub fn audited_mechanism(
         &self,
-        target: OneTargetGuarantee,
+        target: TargetChangeGuarantee,
         epsilon: f64,
         judged: &CandidateScores,
     ) -> AuditedMechanism {
@@ -76,8 +78,8 @@ impl CandidateSelector<'_> {
             candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
             rows: self.rows,
             noise: self.noise_scale(target),
-            clip: self.clip(target),
-            change: self.change(target),
+            clip: self.error_clip_bound(target),
+            change: self.scaled_target_change(target),
             epsilon,
             sensitivity: judged.bound,
             range: self.range,
@@ -85,18 +87,18 @@ impl CandidateSelector<'_> {
     }
 
     /// The most that a target changes, on the scale of the model.
-    fn change(&self, target: OneTargetGuarantee) -> f64 {
+    fn scaled_target_change(&self, target: TargetChangeGuarantee) -> f64 {
         target.change / self.scale
     }
 
     /// Factor of the noise of each prediction.
-    fn noise_scale(&self, target: OneTargetGuarantee) -> f64 {
-        self.change(target) * target.sigma()
+    fn noise_scale(&self, target: TargetChangeGuarantee) -> f64 {
+        self.scaled_target_change(target) * target.noise_multiplier()
     }
 
     /// Bound that errors are clipped to.
-    fn clip(&self, target: OneTargetGuarantee) -> f64 {
-        self.task.clip.map_or(f64::INFINITY, |clip| clip.get() * self.change(target))
+    fn error_clip_bound(&self, target: TargetChangeGuarantee) -> f64 {
+        self.task.clip.map_or(f64::INFINITY, |clip| clip.get() * self.scaled_target_change(target))
     }
 
     fn is_allowed(&self, folds: &[CandidateFold], change: f64) -> bool {
@@ -119,8 +121,8 @@ impl CandidateSelector<'_> {
 }
 
 /// The sum over folds of squared errors with the noise, errors clipped.
-fn sum_of_squares(folds: &[CandidateFold], noise: f64, clip: f64) -> f64 {
-    folds.iter().map(|fold| fold.sum_clipped_squares(&fold.errors, noise, clip)).sum()
+fn sum_squared_errors_over_folds(folds: &[CandidateFold], noise: f64, clip: f64) -> f64 {
+    folds.iter().map(|fold| fold.sum_noisy_clipped_squares(&fold.errors, noise, clip)).sum()
 }
 
 /// The most that a prediction of any fold changes with one target.
@@ -129,7 +131,7 @@ fn largest_prediction_change(folds: &[CandidateFold]) -> f64 {
 }
 
 /// The range of targets in units of `scale`, where they are clipped.
-pub(super) fn clipped_range(normalise: &NormaliseSetting, scale: f64) -> Option<(f64, f64)> {
+pub(super) fn clipped_target_range(normalise: &NormaliseSetting, scale: f64) -> Option<(f64, f64)> {
     let half = match *normalise {
         NormaliseSetting::Bounds { low, high, centre, .. } => {
             let centre = prior_mean(low, high, centre);
@@ -153,7 +155,7 @@ pub(crate) fn expected_clipped_square(mean: f64, sd: f64, threshold: f64) -> f64
         return mean.abs().min(threshold).powi(2);
     }
     if sd > 0.5 * threshold {
-        return threshold * threshold - square_lost_to_clip(mean, sd, threshold);
+        return threshold * threshold - expected_square_shortfall(mean, sd, threshold);
     }
     let (a, b) = ((-threshold - mean) / sd, (threshold - mean) / sd);
     let (at_a, at_b) = (normal_pdf(a), normal_pdf(b));
@@ -168,7 +170,7 @@ pub(crate) fn expected_clipped_square(mean: f64, sd: f64, threshold: f64) -> f64
 /// `E[(T^2 - X^2)+]`, the integral of `(T^2 - x^2) phi((x - mean)/sd)/sd` over [-T, T] by the five-point Gauss-Legendre
 /// rule on [`PANELS`] panels of width `h = T/12`. The rule's error term `h^11 (5!)^4 f^(10) / (11 (10!)^3)` is far below the
 /// rounding of `T^2` where `sd > T/2`, so `h / sd < 1/6`.
-fn square_lost_to_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
+fn expected_square_shortfall(mean: f64, sd: f64, threshold: f64) -> f64 {
     let (near, far) = ((10.0f64 / 7.0).sqrt() * 2.0, 13.0 * 70f64.sqrt());
     let nodes = [
         (0.0, 128.0 / 225.0),
@@ -180,14 +182,16 @@ fn square_lost_to_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
         let middle = -threshold + half * (2 * p + 1) as f64;
         let pairs = nodes[1..].iter().map(|(node, weight)| {
             let (left, right) = (middle - half * node, middle + half * node);
-            weight * (lost_square_density(left, mean, sd, threshold) + lost_square_density(right, mean, sd, threshold))
+            weight
+                * (square_shortfall_integrand(left, mean, sd, threshold)
+                    + square_shortfall_integrand(right, mean, sd, threshold))
         });
-        nodes[0].1 * lost_square_density(middle, mean, sd, threshold) + pairs.sum::<f64>()
+        nodes[0].1 * square_shortfall_integrand(middle, mean, sd, threshold) + pairs.sum::<f64>()
     });
     half * panels.sum::<f64>()
 }
 
-fn lost_square_density(x: f64, mean: f64, sd: f64, threshold: f64) -> f64 {
+fn square_shortfall_integrand(x: f64, mean: f64, sd: f64, threshold: f64) -> f64 {
     (threshold - x) * (threshold + x) * normal_pdf((x - mean) / sd) / sd
 }
 

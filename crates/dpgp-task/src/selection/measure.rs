@@ -1,12 +1,12 @@
 //! The selected candidate and its error.
 
 use super::fold::{CandidateComparison, CandidateFold};
-use super::judged::{CandidateScores, CandidateSelector, clipped_range};
+use super::judged::{CandidateScorer, CandidateScores, clipped_target_range};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::mean;
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ModelCandidate, OneTargetGuarantee,
-    ReplicateJob, RowRangeSetting, SelectionTask, TaskError,
+    AuditableCertificate, CellMeasurements, FigureTable, MeasurableTask, ModelCandidate, ReplicateJob, RowRangeSetting,
+    SelectionTask, TargetChangeGuarantee, TaskError,
 };
 use dpgp_accounting::{Certificate, GuaranteeCaveat};
 use dpgp_linalg::largest_or_nan;
@@ -28,8 +28,8 @@ impl MeasurableTask for SelectionTask {
         let candidates =
             CandidateComparison { job, task: self, inputs: &inputs, targets: &targets }.evaluate_candidates()?;
         let scale = normalised.scale;
-        let range = clipped_range(&job.setting.normalise, scale);
-        let judge = CandidateSelector { task: self, candidates: &candidates, rows: rows.len(), scale, range };
+        let range = clipped_target_range(&job.setting.normalise, scale);
+        let judge = CandidateScorer { task: self, candidates: &candidates, rows: rows.len(), scale, range };
         let block = SelectionSharedState { job, judge, caveats: normalisation_caveats(job.setting, &normalised) };
         job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
@@ -37,13 +37,13 @@ impl MeasurableTask for SelectionTask {
 
 struct SelectionSharedState<'a> {
     job: &'a ReplicateJob<'a>,
-    judge: CandidateSelector<'a>,
+    judge: CandidateScorer<'a>,
     caveats: [(GuaranteeCaveat, bool); 2],
 }
 
 impl SelectionSharedState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
-        let (target, task) = (OneTargetGuarantee::from_privacy(cell)?, self.judge.task);
+        let (target, task) = (TargetChangeGuarantee::for_one_row(cell)?, self.judge.task);
         let judged = self.judge.score_candidates(target, task.epsilon.get());
         let certified = self.certify_selected_index(target, &judged)?;
         let names = task.all_candidates();
@@ -65,27 +65,27 @@ impl SelectionSharedState<'_> {
 
     /// The entries of the maps that the task asks for.
     fn map_entry_metrics(&self, names: &[ModelCandidate]) -> Vec<(String, f64)> {
-        let CandidateSelector { task, candidates, .. } = self.judge;
+        let CandidateScorer { task, candidates, .. } = self.judge;
         let of_candidates = names.iter().zip(candidates).flat_map(|(name, folds)| {
             let name = name.name();
-            task.entries
-                .iter()
-                .map(move |&entry| (SelectionTask::entry_metric_name(&name, entry), prediction_change(folds, entry)))
+            task.entries.iter().map(move |&entry| {
+                (SelectionTask::map_entry_metric_name(&name, entry), prediction_change(folds, entry))
+            })
         });
         of_candidates.collect()
     }
 
     /// The errors of single folds, if the task asks for them.
     fn fold_error_metrics(&self, names: &[ModelCandidate]) -> Vec<(String, f64)> {
-        let CandidateSelector { task, candidates, .. } = self.judge;
+        let CandidateScorer { task, candidates, .. } = self.judge;
         if !task.each_fold {
             return Vec::new();
         }
         let of_candidates = names.iter().zip(candidates).flat_map(|(name, folds)| {
             let name = name.name();
             folds.iter().enumerate().map(move |(i, fold)| {
-                let error = fold.sum_clipped_squares(&fold.errors, 0.0, f64::INFINITY);
-                (SelectionTask::fold_metric_name(&name, i + 1), error)
+                let error = fold.sum_noisy_clipped_squares(&fold.errors, 0.0, f64::INFINITY);
+                (SelectionTask::fold_error_metric_name(&name, i + 1), error)
             })
         });
         of_candidates.collect()
@@ -94,7 +94,7 @@ impl SelectionSharedState<'_> {
     /// The guarantee of the index alone: it has an epsilon of its own, whatever that of the cell.
     fn certify_selected_index(
         &self,
-        target: OneTargetGuarantee,
+        target: TargetChangeGuarantee,
         judged: &CandidateScores,
     ) -> Result<AuditableCertificate, TaskError> {
         let SelectionTask { epsilon, sensitivity, .. } = *self.judge.task;
@@ -106,7 +106,7 @@ impl SelectionSharedState<'_> {
         let valid = sensitivity == SseSensitivityRule::Corrected;
         let certificate = Certificate::exponential(target.neighbours(), epsilon.get(), valid)
             .with_optimality_gap(gaps.map(largest_or_nan));
-        self.job.certify_for_audit(certificate.with_caveats(&self.caveats), || {
+        self.job.auditable_certificate(certificate.with_caveats(&self.caveats), || {
             vec![self.judge.audited_mechanism(target, epsilon.get(), judged)]
         })
     }
@@ -154,7 +154,7 @@ fn lengthscale_probability_metrics(
     let metrics = lengthscales.map(|&wanted| {
         let candidates = names.iter().zip(probability);
         let own = candidates.filter(|(name, _)| matches!(name, ModelCandidate::Gp(gp) if gp.lengthscale == wanted));
-        (SelectionTask::lengthscale_metric_name(wanted), own.map(|(_, p)| p).sum())
+        (SelectionTask::lengthscale_probability_metric_name(wanted), own.map(|(_, p)| p).sum())
     });
     metrics.collect()
 }

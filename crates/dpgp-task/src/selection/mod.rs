@@ -15,7 +15,7 @@ use dpgp_spec::axis_value_label;
 use dpgp_spec::setting::rules::{check_positive, check_range, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem, SplitSetting};
 
-pub(super) use fold::LengthscaleChoice;
+pub(super) use fold::LengthscaleCandidates;
 pub use fold::SelectionErrorFunction;
 pub(super) use judged::expected_clipped_square;
 
@@ -203,17 +203,17 @@ impl SelectionTask {
     pub const CORRECTED_CLIP: Positive = Positive::literal(4.0);
 
     /// The name of an entry of the map of a candidate.
-    pub fn entry_metric_name(name: &str, [test, training]: [usize; 2]) -> String {
+    pub fn map_entry_metric_name(name: &str, [test, training]: [usize; 2]) -> String {
         format!("map/{name}/{test} from {training}")
     }
 
     /// The name of the error without noise of a candidate in a fold, counted from 1.
-    pub fn fold_metric_name(name: &str, fold: usize) -> String {
+    pub fn fold_error_metric_name(name: &str, fold: usize) -> String {
         format!("sse-without-noise/{name}/fold-{fold}")
     }
 
     /// The name of the probability of a lengthscale.
-    pub fn lengthscale_metric_name(lengthscale: f64) -> String {
+    pub fn lengthscale_probability_metric_name(lengthscale: f64) -> String {
         format!("lengthscale/{}", axis_value_label(&toml::Value::Float(lengthscale)))
     }
 
@@ -260,11 +260,12 @@ impl TaskRequirements for SelectionTask {
         let each =
             Self::OF_EACH.into_iter().flat_map(|metric| names.iter().map(move |name| format!("{metric}/{name}")));
         let lengthscales = self.gp.iter().flat_map(|grid| &grid.lengthscales);
-        let lengthscales = lengthscales.map(|l| SelectionTask::lengthscale_metric_name(*l));
+        let lengthscales = lengthscales.map(|l| SelectionTask::lengthscale_probability_metric_name(*l));
         let entries =
-            names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::entry_metric_name(name, *entry)));
+            names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::map_entry_metric_name(name, *entry)));
         let folds = if self.each_fold { self.split.fold_count() } else { 0 };
-        let of_folds = names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::fold_metric_name(name, fold)));
+        let of_folds =
+            names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::fold_error_metric_name(name, fold)));
         let of_all = Self::OF_ALL.into_iter().chain([Self::TOTAL]).map(str::to_owned);
         each.chain(entries).chain(of_folds).chain(lengthscales).chain(of_all).collect()
     }

@@ -28,7 +28,7 @@ pub(super) use summed::{EllipsoidKey, InducingSums, InputTargetRows};
 
 /// Prior knowledge of a process, before any release.
 #[derive(Debug, Clone)]
-pub struct BoxProcessPrior {
+pub struct GpPriorOnBox {
     /// The ends of the public box along each input.
     pub domain: Vec<[f64; 2]>,
     /// Of an exponentiated quadratic kernel.
@@ -38,13 +38,13 @@ pub struct BoxProcessPrior {
 }
 
 /// The posterior for any release of some sums.
-pub struct SitePosterior {
-    model: BoxProcessPrior,
+pub struct SitePosteriorModel {
+    model: GpPriorOnBox,
     features: SiteFeatures,
     hyperparameters: HyperparameterGrid,
 }
 
-impl BoxProcessPrior {
+impl GpPriorOnBox {
     /// Of a job with noisy sums on a public box.
     ///
     /// # Errors
@@ -97,9 +97,9 @@ impl BoxProcessPrior {
     }
 }
 
-impl SitePosterior {
+impl SitePosteriorModel {
     /// From sums of these features.
-    pub fn new(model: BoxProcessPrior, maps: &NoisyFeatureMaps) -> Self {
+    pub fn new(model: GpPriorOnBox, maps: &FeatureMapsWithSumNoise) -> Self {
         let sites = CountingSites::grid_with_boundary(model.domain.len());
         let inputs = model.to_input_units(&sites.places);
         let features = SiteFeatures {
@@ -138,26 +138,26 @@ const BLOCK: usize = 1024;
 
 /// Features, and the noise on their sums at the multiplier 1.
 #[derive(Debug, Clone)]
-pub struct NoisyFeatureMap {
+pub struct FeatureMapWithSumNoise {
     pub bumps: GaussianBumpGrid,
     pub noise: NoiseAxes,
 }
 
 /// The features of both sums: `k(x)`, which targets weigh, and the plain ones at the midpoints.
 #[derive(Debug, Clone)]
-pub struct NoisyFeatureMaps {
-    pub weighted: NoisyFeatureMap,
-    pub plain: NoisyFeatureMap,
+pub struct FeatureMapsWithSumNoise {
+    pub weighted: FeatureMapWithSumNoise,
+    pub plain: FeatureMapWithSumNoise,
 }
 
-impl NoisyFeatureMap {
+impl FeatureMapWithSumNoise {
     /// The features (n x k) at inputs (n x d), along the axes of the noise.
     pub fn features_along_noise_axes(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
         self.noise.project_onto_axes(&self.bumps.features(inputs))
     }
 }
 
-impl NoisyFeatureMaps {
+impl FeatureMapsWithSumNoise {
     /// The sums of rows with inputs (n x d) in the box, their targets clipped to a bound. No array grows with n.
     pub fn sums(&self, inputs: &DMatrix<f64>, targets: &[f64], bound: f64) -> FeatureSums {
         let mut weighted = DVector::zeros(self.weighted.bumps.len());
@@ -175,7 +175,7 @@ impl NoisyFeatureMaps {
 
     /// A simulation of a release with `sigma` times the noise.
     pub fn simulate_release(&self, sums: &FeatureSums, sigma: f64, stream: &mut impl Rng) -> NoisyFeatureSums {
-        self.with_noise_variances(
+        self.attach_noise_variances(
             FeatureSums {
                 weighted: self.weighted.noise.simulate_release(&sums.weighted, sigma, stream),
                 plain: self.plain.noise.simulate_release(&sums.plain, sigma, stream),
@@ -186,7 +186,7 @@ impl NoisyFeatureMaps {
     }
 
     /// Sums along the axes that have `sigma` times the noise on them. The number of rows is public; the sum of squares is not released.
-    pub fn with_noise_variances(&self, sums: FeatureSums, sigma: f64) -> NoisyFeatureSums {
+    pub fn attach_noise_variances(&self, sums: FeatureSums, sigma: f64) -> NoisyFeatureSums {
         NoisyFeatureSums {
             sums,
             weighted: &self.weighted.noise.variances * (sigma * sigma),
@@ -204,7 +204,7 @@ const MOST_MIDDLES: usize = 2000;
 
 /// Checks noisy sums at these inducing inputs of the task at a path.
 pub fn check_site_sums(path: &str, inducing: &[RangeSetting], setting: &CellSections) -> CheckResult {
-    let sums = noisy_sums::require_shaped_mechanism(setting, SummedValueKind::Targets)?;
+    let sums = noisy_sums::require_sums_of_any_shape(setting, SummedValueKind::Targets)?;
     sums.check_inducing_inputs(inducing)?;
     let inputs = setting.data.dimensions();
     let few = inputs <= MOST_INPUTS;
@@ -235,21 +235,21 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::site_sums::NoisyFeatureMap;
+    use crate::site_sums::FeatureMapWithSumNoise;
     use dpgp_gp::PredictiveMixture;
     use dpgp_gp::variational::InducingGrid;
     use dpgp_mechanisms::NoiseAxes;
 
-    fn model() -> BoxProcessPrior {
-        BoxProcessPrior { domain: vec![[10.0, 14.0]], variance: 1.0, lengthscale: 1.0, noise_variance: 0.01 }
+    fn model() -> GpPriorOnBox {
+        GpPriorOnBox { domain: vec![[10.0, 14.0]], variance: 1.0, lengthscale: 1.0, noise_variance: 0.01 }
     }
 
-    fn maps(variance: f64) -> NoisyFeatureMaps {
+    fn maps(variance: f64) -> FeatureMapsWithSumNoise {
         let sides = vec![(0..9).map(|place| 10.0 + 0.5 * f64::from(place)).collect()];
         let grid = InducingGrid { sides, variance: 1.0, lengthscale: 1.0 };
         let [weighted, plain] = [grid.covariance_bumps(), grid.midpoint_bumps()]
-            .map(|bumps| NoisyFeatureMap { noise: NoiseAxes::spherical(bumps.len(), variance), bumps });
-        NoisyFeatureMaps { weighted, plain }
+            .map(|bumps| FeatureMapWithSumNoise { noise: NoiseAxes::spherical(bumps.len(), variance), bumps });
+        FeatureMapsWithSumNoise { weighted, plain }
     }
 
     /// Of 4000 rows of a sine, with noise of a standard deviation on every sum.
@@ -257,7 +257,7 @@ mod tests {
         let inputs = DMatrix::from_fn(4000, 1, |i, _| 10.0 + 4.0 * (0.618 * i as f64).fract());
         let targets: Vec<f64> = inputs.iter().map(|x| (1.5 * x).sin()).collect();
         let maps = maps(sd * sd);
-        let posterior = SitePosterior::new(model(), &maps);
+        let posterior = SitePosteriorModel::new(model(), &maps);
         let mut stream = rand_pcg::Pcg64::seed_from_u64(11);
         let released = maps.simulate_release(&maps.sums(&inputs, &targets, 1.0), 1.0, &mut stream);
         let at = DMatrix::from_fn(33, 1, |i, _| 10.0 + 0.125 * i as f64);
@@ -296,14 +296,14 @@ mod maps_tests {
 
     use super::*;
 
-    fn maps() -> NoisyFeatureMaps {
+    fn maps() -> FeatureMapsWithSumNoise {
         let [weighted, plain] =
             [vec![0.0, 1.0], vec![0.0, 0.5, 1.0]].map(|axis| GaussianBumpGrid::new(vec![axis], 0.6, 1.0));
         let turned = DMatrix::from_row_slice(2, 2, &[0.6, -0.8, 0.8, 0.6]);
         let variances = DVector::from_vec(vec![4.0, 0.25]);
-        NoisyFeatureMaps {
-            weighted: NoisyFeatureMap { noise: NoiseAxes { axes: turned, variances }, bumps: weighted },
-            plain: NoisyFeatureMap { noise: NoiseAxes::spherical(3, 9.0), bumps: plain },
+        FeatureMapsWithSumNoise {
+            weighted: FeatureMapWithSumNoise { noise: NoiseAxes { axes: turned, variances }, bumps: weighted },
+            plain: FeatureMapWithSumNoise { noise: NoiseAxes::spherical(3, 9.0), bumps: plain },
         }
     }
 

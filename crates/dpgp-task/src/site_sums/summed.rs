@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 use rand_pcg::Pcg64;
 
-use super::{BoxProcessPrior, NoisyFeatureMap, NoisyFeatureMaps};
+use super::{FeatureMapWithSumNoise, FeatureMapsWithSumNoise, GpPriorOnBox};
 use crate::job::RunCache;
 use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate};
 use crate::sample::product_grid;
@@ -38,7 +38,7 @@ pub struct InducingSums<'a> {
 
 enum InducingSumsForm {
     /// All products, with spherical noise.
-    Plain { statistics: SufficientStatistics, grid: InducingGrid, maps: NoisyFeatureMaps },
+    Plain { statistics: SufficientStatistics, grid: InducingGrid, maps: FeatureMapsWithSumNoise },
     /// Along the axes of other noise.
     Shaped { sums: ShapedNoiseSums, features: FeatureSums },
 }
@@ -51,7 +51,7 @@ impl<'a> InducingSums<'a> {
     pub fn new(
         job: &ReplicateJob<'a>,
         inducing: &'a [RangeSetting],
-        model: &BoxProcessPrior,
+        model: &GpPriorOnBox,
         rows: InputTargetRows<'_>,
     ) -> Result<Self, TaskError> {
         let (setting, variance, lengthscale) = (job.sums()?, model.variance, model.lengthscale);
@@ -76,7 +76,7 @@ impl<'a> InducingSums<'a> {
     }
 
     /// The sums, and the noise on them.
-    pub fn maps(&self) -> &NoisyFeatureMaps {
+    pub fn feature_maps(&self) -> &FeatureMapsWithSumNoise {
         match &self.form {
             InducingSumsForm::Plain { maps, .. } => maps,
             InducingSumsForm::Shaped { sums, .. } => &sums.maps,
@@ -91,10 +91,10 @@ impl<'a> InducingSums<'a> {
                 let noisy = self.target.noise(cell).simulate_release(statistics, stream);
                 let plain = grid.fold_onto_midpoints(&noisy.b).component_mul(maps.plain.bumps.scales());
                 let sums = FeatureSums { rows: statistics.rows, weighted: noisy.a, plain, squares: 0.0 };
-                maps.with_noise_variances(sums, stated)
+                maps.attach_noise_variances(sums, stated)
             }
             InducingSumsForm::Shaped { sums, features } if drawn == 0.0 => {
-                sums.maps.with_noise_variances(features.clone(), stated)
+                sums.maps.attach_noise_variances(features.clone(), stated)
             }
             InducingSumsForm::Shaped { sums, features } => sums.maps.simulate_release(features, drawn, stream),
         }
@@ -107,7 +107,7 @@ impl<'a> InducingSums<'a> {
     pub fn certify(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         match &self.form {
             InducingSumsForm::Plain { .. } => self.target.certify(job, cell),
-            InducingSumsForm::Shaped { sums, .. } => job.certify_for_audit(sums.certificate(cell), || {
+            InducingSumsForm::Shaped { sums, .. } => job.auditable_certificate(sums.certificate(cell), || {
                 vec![sums.audited_mechanism(&self.target, cell.noise_multiplier())]
             }),
         }
@@ -115,13 +115,13 @@ impl<'a> InducingSums<'a> {
 }
 
 /// The published release.
-fn published_noise_maps(grid: &InducingGrid, target: &BoundedTargetSums<'_>, split: f64) -> NoisyFeatureMaps {
+fn published_noise_maps(grid: &InducingGrid, target: &BoundedTargetSums<'_>, split: f64) -> FeatureMapsWithSumNoise {
     let square = target.sensitivity.assumed.powi(2);
     let weighted = grid.covariance_bumps();
     let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
-    NoisyFeatureMaps {
-        weighted: NoisyFeatureMap { noise: NoiseAxes::spherical(weighted.len(), square), bumps: weighted },
-        plain: NoisyFeatureMap { noise: NoiseAxes::spherical(plain.len(), square / split), bumps: plain },
+    FeatureMapsWithSumNoise {
+        weighted: FeatureMapWithSumNoise { noise: NoiseAxes::spherical(weighted.len(), square), bumps: weighted },
+        plain: FeatureMapWithSumNoise { noise: NoiseAxes::spherical(plain.len(), square / split), bumps: plain },
     }
 }
 
@@ -134,7 +134,7 @@ pub struct EllipsoidKey {
 
 /// Sums at the midpoints, or with noise in an ellipsoid.
 pub struct ShapedNoiseSums {
-    pub maps: NoisyFeatureMaps,
+    pub maps: FeatureMapsWithSumNoise,
     domain: Vec<[f64; 2]>,
     /// Of the trace of an ellipsoid.
     gap: Option<f64>,
@@ -165,7 +165,7 @@ impl ShapedNoiseSums {
             }
             SumsNoiseShape::Ellipsoid => {
                 let question = EllipsoidKey { maps: maps.clone(), domain: domain.to_vec() };
-                let shape = known.ellipsoids.get_or_compute(&question, || question.shape())?;
+                let shape = known.ellipsoids.get_or_compute(&question, || question.solve_least_trace_ellipsoid())?;
                 (elliptic_noise_maps(&maps, &shape), Some(shape.gap))
             }
         };
@@ -179,7 +179,7 @@ impl ShapedNoiseSums {
 
     /// Samples drawn with `sigma` times the noise, of sums of these targets.
     pub fn audited_mechanism(&self, target: &BoundedTargetSums<'_>, sigma: f64) -> AuditedMechanism {
-        let NoisyFeatureMaps { weighted, plain } = &self.maps;
+        let FeatureMapsWithSumNoise { weighted, plain } = &self.maps;
         let mut of_plain = plain.noise.scaled(sigma * sigma).covariance();
         // In units of the features themselves.
         let scales = plain.bumps.scales();
@@ -209,22 +209,24 @@ fn plain_features(setting: &SumsSetting, grid: &InducingGrid) -> GaussianBumpGri
 }
 
 /// With noise of one variance on every sum.
-fn spherical_noise_maps(maps: &SumFeatureMaps, variance: f64) -> NoisyFeatureMaps {
-    let [weighted, plain] = [&maps.weighted, &maps.plain]
-        .map(|bumps| NoisyFeatureMap { noise: NoiseAxes::spherical(bumps.len(), variance), bumps: bumps.clone() });
-    NoisyFeatureMaps { weighted, plain }
+fn spherical_noise_maps(maps: &SumFeatureMaps, variance: f64) -> FeatureMapsWithSumNoise {
+    let [weighted, plain] = [&maps.weighted, &maps.plain].map(|bumps| FeatureMapWithSumNoise {
+        noise: NoiseAxes::spherical(bumps.len(), variance),
+        bumps: bumps.clone(),
+    });
+    FeatureMapsWithSumNoise { weighted, plain }
 }
 
-fn elliptic_noise_maps(maps: &SumFeatureMaps, shape: &NoiseEllipsoid) -> NoisyFeatureMaps {
+fn elliptic_noise_maps(maps: &SumFeatureMaps, shape: &NoiseEllipsoid) -> FeatureMapsWithSumNoise {
     let SumFeatureMaps { weighted, plain, .. } = maps.clone();
-    NoisyFeatureMaps {
-        weighted: NoisyFeatureMap { bumps: weighted, noise: shape.weighted.clone() },
-        plain: NoisyFeatureMap { bumps: plain, noise: shape.plain.clone() },
+    FeatureMapsWithSumNoise {
+        weighted: FeatureMapWithSumNoise { bumps: weighted, noise: shape.weighted.clone() },
+        plain: FeatureMapWithSumNoise { bumps: plain, noise: shape.plain.clone() },
     }
 }
 
 impl EllipsoidKey {
-    fn shape(&self) -> Result<Arc<NoiseEllipsoid>, LinalgError> {
+    fn solve_least_trace_ellipsoid(&self) -> Result<Arc<NoiseEllipsoid>, LinalgError> {
         NoiseEllipsoid::with_least_trace(&self.maps, &self.domain).map(Arc::new)
     }
 }

@@ -57,7 +57,7 @@ impl SurfaceTask {
     }
 
     /// The points of the figure (t x d); none if it has none.
-    pub fn points_of_map(&self) -> DMatrix<f64> {
+    pub fn figure_points(&self) -> DMatrix<f64> {
         let map = product_grid(&self.map);
         let (rows, inner) = (if self.map.is_empty() { 0 } else { map.nrows() }, map.ncols());
         DMatrix::from_fn(
@@ -70,7 +70,7 @@ impl SurfaceTask {
     }
 
     fn check_sums(&self, setting: &CellSections) -> CheckResult {
-        noisy_sums::check_kernel(PATH, setting)?;
+        noisy_sums::check_eq_or_ard_kernel(PATH, setting)?;
         noisy_sums::check_inducing_inputs(PATH, &self.inducing, setting)?;
         let Some(posterior) = self.posterior else {
             return fail(PATH, SpecProblem::MissingKey { key: "posterior", by: "noisy sums" });
@@ -124,7 +124,7 @@ impl MeasurableTask for SurfaceTask {
         let model = model.ok_or(TaskError::Missing { needed: "a surface model" })?;
         let sums = model.sums(job.sample)?;
         let inducing = model.factorise_inducing()?;
-        let statistics = model.statistics(&sums);
+        let statistics = model.sufficient_statistics(&sums);
         let exact = model.posterior(&inducing, &statistics.with_zero_noise())?;
         let map = model.figure_points();
         let located = inducing.features_with_conditional_variances(&map);
@@ -182,10 +182,10 @@ impl SurfaceSharedState<'_> {
         let mut stream = self.job.streams.block_stream("noise");
         let (noisy, guarantee) = self.model.simulate_release(&self.statistics, cell, &mut stream);
         let posterior = self.model.posterior(self.inducing, &noisy)?;
-        let added = self.model.noise_covariance(self.inducing, &noisy, &posterior)?;
+        let added = self.model.weight_noise_covariance(self.inducing, &noisy, &posterior)?;
         let noise = guarantee.noise;
         let certified =
-            self.job.certify_for_audit(guarantee.certificate, || vec![self.model.audited_mechanism(noise)])?;
+            self.job.auditable_certificate(guarantee.certificate, || vec![self.model.audited_mechanism(noise)])?;
         let jitter = posterior.jitter.max(self.inducing.jitter());
         let measured = certified.evaluate_metrics(jitter, &METRICS, &self.scores(&posterior, &added));
         Ok(measured.with_frames(self.figure_frames(&posterior, &added)))
@@ -218,7 +218,7 @@ impl SurfaceSharedState<'_> {
             .with_points(&self.map.columns(0, shown).into_owned())
             .with_column("mean", prediction.mean.iter().map(|m| self.model.to_target_units(*m)))
             .with_column("gp-sd", prediction.variance.iter().map(|v| scale * v.sqrt()))
-            .with_column("noise-sd", noise.iter().map(|v| self.model.target_unit_sd(*v)));
+            .with_column("noise-sd", noise.iter().map(|v| self.model.sd_in_target_units(*v)));
         let points = product_grid(&self.task.inducing[..shown]);
         vec![frame, FigureTable::new("inducing").with_points(&points)]
     }
@@ -273,7 +273,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
         let (domain, middles) = (&model.summand().domain, rows.cells.iter());
         let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();
         let middles = DMatrix::from_row_slice(rows.cells.len(), domain.len(), &middles);
-        let places = scale_to_box(&middles, domain);
+        let places = scale_from_unit_box(&middles, domain);
         let spots = match model.is_additive() {
             true => RepresentativePoints::from_cells(&rows, &places),
             false => RepresentativePoints::from_sites(&rows, domain),
@@ -294,7 +294,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
         let noise = if cell.epsilon.is_unprotected() { 0.0 } else { self.noise_rms(&posterior)? };
         let scores = self.scores(&posterior, noise);
         let certified =
-            self.job.certify_for_audit(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
+            self.job.auditable_certificate(guarantee.certificate, || vec![AuditedMechanism::Moments(sampled)])?;
         Ok(certified.evaluate_metrics(0.0, &METRICS, &scores).with_frames(self.figure_frames(&posterior)?))
     }
 
@@ -334,7 +334,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
     }
 
     fn figure_frames(&self, posterior: &MomentsPosterior) -> Result<Vec<FigureTable>, TaskError> {
-        let map = self.task.points_of_map();
+        let map = self.task.figure_points();
         if map.nrows() == 0 {
             return Ok(Vec::new());
         }
@@ -351,7 +351,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
 }
 
 /// Points of the unit box in units of the inputs.
-fn scale_to_box(points: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
+fn scale_from_unit_box(points: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
     DMatrix::from_fn(points.nrows(), points.ncols(), |row, column| {
         let [low, high] = domain[column];
         low + (high - low) * points[(row, column)]
@@ -368,7 +368,7 @@ impl RepresentativePoints {
         for cell in &rows.cells {
             near[lattice.cell_index(&rows.lattice.midpoint(cell.place))] += cell.rows as f64;
         }
-        Self { points: scale_to_box(&sites, domain), rows: near }
+        Self { points: scale_from_unit_box(&sites, domain), rows: near }
     }
 
     /// A sample of the cells themselves: scattered sites have no parts of the box.

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds, range_in_lengthscales, sums_in_lengthscales};
+use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds, range_in_lengthscales, sums_setting_in_lengthscales};
 use crate::sample::product_grid;
 use crate::{AuditedMechanism, CellSetting, Sample, SurfaceTask, TaskError, TaskSetting};
 use dpgp_accounting::{Certificate, GuaranteeCaveat, PrivacyUnit};
@@ -59,7 +59,7 @@ impl SurfaceModel {
         let (variance, lengthscales) = model.variance_and_lengthscales(inputs)?;
         let targets = public_target_quantizer(&setting.normalise, sums.target_bound?.get())?;
         let inducing = product_grid(&task.inducing);
-        let mechanism = sums_in_lengthscales(sums, &lengthscales);
+        let mechanism = sums_setting_in_lengthscales(sums, &lengthscales);
         let ranges: Vec<RangeSetting> =
             task.inducing.iter().zip(&lengthscales).map(|(range, l)| range_in_lengthscales(range, *l)).collect();
         let least = NoisySumsBounds::new(&mechanism, &ranges, variance, 1.0).least;
@@ -119,13 +119,13 @@ impl SurfaceModel {
 
     /// The points of the figure; none if it has none.
     pub fn figure_points(&self) -> DMatrix<f64> {
-        self.task.points_of_map()
+        self.task.figure_points()
     }
 
     fn target_sums(&self) -> BoundedTargetSums<'_> {
         let sums = NoisySumsBounds::new(&self.mechanism, &self.ranges, self.variance, 1.0);
         BoundedTargetSums::with_target_bound(self.summand.targets.bound, sums)
-            .with_record_count(self.unit.max_records())
+            .with_neighbour_record_count(self.unit.max_records())
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
@@ -146,7 +146,7 @@ impl SurfaceModel {
     }
 
     /// The sums as the model takes them; without noise.
-    pub fn statistics(&self, sums: &KernelSums) -> SufficientStatistics {
+    pub fn sufficient_statistics(&self, sums: &KernelSums) -> SufficientStatistics {
         sums.statistics(self.summand.units())
     }
 
@@ -198,7 +198,7 @@ impl SurfaceModel {
     ///
     /// # Errors
     /// As [`SurfaceModel::posterior`].
-    pub(crate) fn noise_covariance(
+    pub(crate) fn weight_noise_covariance(
         &self,
         inducing: &InducingInputs<'_>,
         sums: &NoisySufficientStatistics,
@@ -216,7 +216,7 @@ impl SurfaceModel {
     }
 
     /// The standard deviation of a variance of the model, in units of the target; zero where rounding made it negative.
-    pub(crate) fn target_unit_sd(&self, variance: f64) -> f64 {
+    pub(crate) fn sd_in_target_units(&self, variance: f64) -> f64 {
         self.target_scale() * variance.max(0.0).sqrt()
     }
 
