@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::CliError;
 use super::list::status_name;
-use super::options::{DataLocationArguments, OutputFormat, count_with_noun, dataset_completer, experiment_completer};
+use super::options::{DataLocationArguments, OutputFormat, dataset_completer, experiment_completer};
 use super::output::{FetchedDataset, ListedDataset, VerifiedFile, WrittenFolds, print, print_json, write_new};
 use dpgp_data::{Dataset, FileCheck, FileCheckOutcome};
+use dpgp_number::text::count_with_noun;
 use dpgp_release::{ReleaseError, select_cells};
 use dpgp_report::{format_exact, plain_table};
 use dpgp_run::{Project, create_watcher, load_sample, random_streams};

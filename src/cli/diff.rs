@@ -8,9 +8,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{OutputFormat, count_with_noun};
+use super::options::OutputFormat;
 use super::output::{ChangedColumn, ComparedRow, print, print_json};
 use dpgp_data::read_limited_text;
+use dpgp_number::text::count_with_noun;
 use dpgp_report::{PublishError, RowPair, TableDifference, format_four_digits, pair_rows, wrap_prose};
 
 const EXAMPLES: &str = "\

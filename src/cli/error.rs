@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
-use super::options::count_with_noun;
 use dpgp_claim_audit::SampledFilesError;
 use dpgp_data::DataError;
+use dpgp_number::text::count_with_noun;
 use dpgp_release::draft::DraftError;
 use dpgp_release::ledger::{ChargeReceipt, LedgerError};
 use dpgp_release::{AfterChargeError, ReleaseError, already_charged_message};

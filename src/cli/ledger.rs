@@ -6,11 +6,12 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, account_text, count_with_noun};
+use super::options::{DataLocationArguments, OutputFormat, account_text};
 use super::output::{print, print_json};
 use dpgp_accounting::AttackRisk;
 use dpgp_data::RowsFingerprint;
 use dpgp_number::Delta;
+use dpgp_number::text::count_with_noun;
 use dpgp_release::ledger::{
     Ledger, LedgerEntry, LedgerState, ListedLedger, ReleasePosition, find_ledger_in_file, list_ledgers,
     list_ledgers_about, locate_release,

@@ -40,7 +40,6 @@ mod sum;
 mod table;
 mod tradeoff;
 mod verify;
-mod waiting;
 
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;

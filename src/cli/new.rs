@@ -9,8 +9,8 @@ use super::CliError;
 use super::emit::quote_for_shell;
 use super::new_ask::{ask_person_column_and_limit, ask_questions, ask_row_count, begin_dialogue};
 use super::options::{OutputFormat, add_option_conflicts, announce_project};
+use super::output::Spinner;
 use super::output::{NewSpec, new_file_error, print, print_json, write_new};
-use super::waiting::Spinner;
 use dpgp_data::{ColumnNameSource, Separator, is_hidden_char, read_limited_text};
 use dpgp_fs::existing_parent_folder;
 use dpgp_release::draft::{

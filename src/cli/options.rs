@@ -328,11 +328,6 @@ fn resolve_links(path: &Path) -> PathBuf {
     folder.map_or_else(|| path.clone(), |folder| folder.join(path.file_name().unwrap_or_default()))
 }
 
-/// Formats a count with its noun in the singular or plural.
-pub(super) fn count_with_noun(number: usize, one: &str, several: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { several })
-}
-
 /// The variable that a completion script sets to ask for candidates. An empty one counts as unset.
 pub const ASKED: &str = "DPGP_COMPLETE";
 
@@ -367,15 +362,4 @@ fn complete_dataset_names(current: &OsStr) -> Vec<CompletionCandidate> {
 fn matching_candidates(names: Vec<String>, current: &OsStr) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy();
     names.into_iter().filter(|name| name.starts_with(&*typed)).map(CompletionCandidate::new).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_is_singular() {
-        let said = [0, 1, 2].map(|number| count_with_noun(number, "claim fails", "claims fail"));
-        assert_eq!(said, ["0 claims fail", "1 claim fails", "2 claims fail"]);
-    }
 }

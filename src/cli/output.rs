@@ -4,12 +4,14 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use indicatif::{ProgressBar, ProgressStyle};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CliError;
-use dpgp_data::{escape_hidden_text, is_hidden_char};
+use dpgp_data::{escape_hidden_line, escape_hidden_text, is_hidden_char};
 use dpgp_fs::{AtomicNewFile, ReadAccess};
 use dpgp_report::{ClaimOutcome, ClaimOutcomeKind, TableGrade};
 use dpgp_run::{ClippedCounts, StaleResults};
@@ -23,6 +25,32 @@ pub fn print(text: &str) -> Result<(), CliError> {
 /// Prints text for another program unchanged. On a terminal, escapes hidden characters.
 pub fn print_raw_unless_terminal(text: &str) -> Result<(), CliError> {
     if std::io::stdout().is_terminal() { print(text) } else { print_bytes(text) }
+}
+
+/// A line on standard error with the current task and its elapsed time, shown only on a terminal and removed at the end.
+pub(super) struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// Shows the line, unless `quiet`.
+    pub(super) fn start(what: &str, quiet: bool) -> Self {
+        if quiet {
+            return Self(ProgressBar::hidden());
+        }
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+        let line = ProgressBar::new_spinner()
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+            .with_message(escape_hidden_line(what).into_owned());
+        // Draw at once: the ticking thread may start after a short task has ended.
+        line.tick();
+        line.enable_steady_tick(Duration::from_millis(250));
+        Self(line)
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// Prints a line on standard error. Ignores a closed standard error.

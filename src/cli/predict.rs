@@ -12,18 +12,19 @@ use serde_json::json;
 use super::CliError;
 use super::map::{MapFileArguments, MapRequest, NewMapFile};
 use super::options::{
-    DataLocationArguments, OutputFormat, ReleaseLedgerArguments, add_option_conflicts, balance_text, count_with_noun,
+    DataLocationArguments, OutputFormat, ReleaseLedgerArguments, add_option_conflicts, balance_text,
     ensure_distinct_paths, existing_ledger_place, experiment_completer,
 };
+use super::output::Spinner;
 use super::output::{print, print_json, print_stderr};
 use super::predict_together::{AnswerWeight, predict_together, preview_together};
 use super::preview::{PreviewArguments, preview};
 use super::published::{PUBLISHERS_GUARANTEE, PublishedArguments};
-use super::waiting::Spinner;
 use dpgp_data::read_limited_text;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
+use dpgp_number::text::count_with_noun;
 use dpgp_release::{
     CERTIFICATE_ENDING, CertificateSummary, CountsFile, DrawnRelease, GridChoice, ModelOverride, MomentsFile,
     NamedAreas, NewTargetCombinationsFile, PointsFile, PostprocessedPredictions, PredictionFiles, PredictionFormat,

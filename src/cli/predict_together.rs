@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::CliError;
-use super::options::{OutputFormat, balance_text, count_with_noun, ensure_distinct_paths, existing_ledger_place};
+use super::options::{OutputFormat, balance_text, ensure_distinct_paths, existing_ledger_place};
+use super::output::Spinner;
 use super::output::{print, print_json};
 use super::predict::{PredictArguments, apply_changes_except_rows};
 use super::preview::preview;
-use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
+use dpgp_number::text::count_with_noun;
 use dpgp_release::{
     DrawnRelease, JointGuarantee, JointReleasePlan, PlannedJointRelease, PredictionFiles, PredictionRequest,
     PrivatePredictions, ReleaseError, SigningKey, UnnamedFiles, charge_draw_and_write_together, prediction_paths,

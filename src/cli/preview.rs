@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::OutputFormat;
+use super::output::Spinner;
 use super::output::{print, print_json, write_new};
 use super::release_types::{CountNoise, PreviewOutput};
-use super::waiting::Spinner;
 use dpgp_number::Epsilon;
 use dpgp_release::{PredictionRequest, ReleaseError};
 use dpgp_report::{AccuracyGoal, PublishError, format_exact, format_four_digits, plain_table, preview_svg, wrap_prose};

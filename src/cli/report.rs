@@ -8,10 +8,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, count_with_noun, experiment_completer};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
+use super::output::Spinner;
 use super::output::{WrittenReport, print, print_json, write_new};
-use super::waiting::Spinner;
 use dpgp_fs::write_atomically;
+use dpgp_number::text::count_with_noun;
 use dpgp_report::{
     CHECKS, PaperCoverageAndPages, REPRODUCTION, checks_markdown, collect_findings, is_report_page, report_html,
     reproduction_markdown,

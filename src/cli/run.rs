@@ -11,11 +11,12 @@ use super::explain::print_recompute_reasons;
 use super::interrupt::watch_signals;
 use super::options::{
     ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments, StoreArguments,
-    add_option_conflicts, count_with_noun,
+    add_option_conflicts,
 };
 use super::output::{ExperimentRunOutput, JsonOutput, RunClaim, RunRow, ShardRunOutput, print, print_stderr};
 use super::plan::print_plan;
 use super::report::write_summary_pages;
+use dpgp_number::text::count_with_noun;
 use dpgp_report::{
     NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, publish, run_summary_screen,
     table_terminal, wrap_prose,

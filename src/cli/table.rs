@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
 use super::output::{PivotTableOutput, TableOutput, print, print_json, print_raw_unless_terminal};
-use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat, tidy_runs_csv};
+use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat, tidy_runs_csv, wrap_prose};
 use dpgp_run::Project;
 use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
@@ -94,9 +94,30 @@ pub(super) fn print_table(
     }
     let texts: Vec<String> = pivots.iter().map(|pivot| form.language.render_pivot(pivot)).collect();
     match form.language {
-        TableOutputFormat::Text => print(&format!("{}\n{}", layout.metric, texts.join("\n"))),
+        TableOutputFormat::Text => {
+            let metrics = committed.rows.iter().map(|row| committed.field(row, "metric"));
+            let others: BTreeSet<&str> = metrics.filter(|metric| *metric != layout.metric).collect();
+            let also = match others.is_empty() {
+                true => String::new(),
+                false => wrap_prose(&format!("--metric shows other metrics: {}\n", list_metrics(&others))),
+            };
+            print(&format!("{}\n{}{also}", layout.metric, texts.join("\n")))
+        }
         _ => print_raw_unless_terminal(&texts.join("\n")),
     }
+}
+
+/// Lists metrics; of a family with more than this many members, only its name.
+fn list_metrics(metrics: &BTreeSet<&str>) -> String {
+    const MEMBERS: usize = 6;
+    let family = |metric: &str| metric.split_once('/').map(|(family, _)| family.to_owned());
+    let listed = metrics.iter().map(|metric| match family(metric) {
+        Some(own) if metrics.iter().filter(|other| family(other).as_ref() == Some(&own)).count() > MEMBERS => {
+            format!("{own}/...")
+        }
+        _ => (*metric).to_owned(),
+    });
+    listed.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Chooses the layout: from the options, else from the spec, else the last axis as columns and the others as rows.
@@ -108,7 +129,10 @@ fn layout(
     let names: Vec<String> = experiment.axes.iter().map(|axis| axis.name.clone()).collect();
     let (last, others) =
         names.split_last().map_or((Vec::new(), Vec::new()), |(last, others)| (vec![last.clone()], others.to_vec()));
-    let first = committed.rows.first().map(|row| committed.field(row, "metric").to_owned());
+    let metrics: BTreeSet<&str> = committed.rows.iter().map(|row| committed.field(row, "metric")).collect();
+    // The metric of the first claim, since it is what the experiment is about.
+    let claimed = experiment.claims.iter().map(|claim| claim.metric.as_str()).find(|metric| metrics.contains(metric));
+    let first = claimed.or(committed.rows.first().map(|row| committed.field(row, "metric"))).map(str::to_owned);
     let mut layout = experiment.layout.clone().unwrap_or(TableLayout {
         metric: first.unwrap_or_default(),
         rows: others,
@@ -126,12 +150,8 @@ fn layout(
         layout.rows.retain(|name| !form.columns.contains(name));
         layout.columns.clone_from(&form.columns);
     }
-    let metrics: BTreeSet<&str> = committed.rows.iter().map(|row| committed.field(row, "metric")).collect();
     if !metrics.contains(layout.metric.as_str()) {
-        let families = metrics
-            .iter()
-            .map(|metric| metric.split_once('/').map_or((*metric).to_owned(), |(f, _)| format!("{f}/...")));
-        let known = families.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+        let known = list_metrics(&metrics);
         return Err(CliError::NotInTable { what: "metric", name: layout.metric, known });
     }
     let unknown = layout.rows.iter().chain(&layout.columns).find(|name| !names.contains(name));

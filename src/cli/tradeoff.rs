@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, existing_ledger_place, experiment_completer};
+use super::output::Spinner;
 use super::output::{print, print_json};
 use super::preview::{PREVIEW_HEADINGS, expected_errors_legend, finite_epsilon, no_benefit_warning, preview_rows};
 use super::release_types::{SettingTradeoff, TradeoffOutput};
-use super::waiting::Spinner;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
 use dpgp_release::{GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter};

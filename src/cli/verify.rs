@@ -6,9 +6,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{OutputFormat, count_with_noun};
+use super::options::OutputFormat;
 use super::output::{print, print_json};
 use super::release_types::{VerifiedCertificate, VerifiedCheck};
+use dpgp_number::text::count_with_noun;
 use dpgp_release::{AllowedSigners, CheckedFact, ReleaseVerification, verify_release};
 use dpgp_run::create_watcher;
 

@@ -6,6 +6,17 @@ pub fn format_exact(x: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// A count with its noun in the singular or plural.
+///
+/// ```
+/// use dpgp_number::text::count_with_noun;
+/// let said = [0, 1, 2].map(|number| count_with_noun(number, "claim fails", "claims fail"));
+/// assert_eq!(said, ["0 claims fail", "1 claim fails", "2 claims fail"]);
+/// ```
+pub fn count_with_noun(number: usize, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}
+
 /// Four significant digits, for people.
 pub fn format_four_digits(x: f64) -> String {
     if !x.is_finite() || x == 0.0 {

@@ -9,11 +9,12 @@ use thiserror::Error;
 
 use crate::results::{ClaimOutcomeCounts, CommittedResults, VerdictCounts};
 use crate::table::PredictiveInterval;
-use crate::table::claims::{ClaimOutcome, ClaimRow, check_claim};
+use crate::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check_claim, count_pairs};
 use crate::table::verdict::{ComparisonConditions, NumberVerdict, verdict_from_interval};
 use dpgp_accounting::Certificate;
 use dpgp_data::escape_csv_formula;
 use dpgp_data::suggest::closest_name;
+use dpgp_number::text::format_four_digits;
 use dpgp_spec::{
     ClaimOwner, DeviationKind, ExperimentAxis, FIXED_COLUMNS, ReferenceValue, SpreadKind, TaskSection, ValueOwner,
 };
@@ -400,7 +401,11 @@ fn find_cell(experiment: &Experiment, axes: &[Option<usize>], record: &StringRec
 fn describe_unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> String {
     let mut all = experiment.axes.iter().zip(axes).filter_map(|(axis, at)| Some((axis, record.get((*at)?)?)));
     let unknown = all.find(|(axis, found)| !axis.labels.iter().any(|label| field_matches_label(found, label)));
-    unknown.map_or(String::new(), |(axis, found)| format!(", {} = {found:?}", axis.name))
+    unknown.map_or(String::new(), |(axis, found)| {
+        let hint = closest_name(found.trim(), axis.labels.iter().map(String::as_str));
+        let hint = hint.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        format!(", {} = {found:?}{hint}", axis.name)
+    })
 }
 
 /// Whether a field holds a label, as such or as in our tables, where the start of a formula is quoted.
@@ -478,8 +483,8 @@ pub struct GradedNumber {
     /// The verdict, for its mark.
     #[serde(skip)]
     pub(crate) judged: NumberVerdict,
-    /// The reason why it is not judged; none if it is.
-    pub reason: Option<&'static str>,
+    /// Why it is not judged, or is inconclusive or fitted; none for other verdicts.
+    pub reason: Option<String>,
 }
 
 /// A number of the table beside ours and the printed one.
@@ -536,6 +541,8 @@ pub struct TableGrade {
     pub missing_numbers: usize,
     /// Claims left out because the table lacks their rows.
     pub missing_claims: usize,
+    /// Claims about more rows than the table has: they can fail, but not hold.
+    pub partial_claims: usize,
     /// The numbers of the table, ours and the printed ones, for every cell and each metric of the table.
     /// Rows that match no cell, such as another method, come last.
     pub beside: Vec<NumberComparison>,
@@ -593,9 +600,33 @@ pub fn grade_table(
     let seen =
         rows.iter().map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row, printed: printed_of(row) });
     let seen: Vec<ClaimRow<'_>> = seen.collect();
-    let all = experiment.claims.iter().map(|claim| check_claim(claim, &seen, stand_in));
-    // A claim about no pair of rows says nothing of the table.
-    let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
+    let absent: Vec<MetricSummary> = table
+        .absent_numbers(experiment, ours)
+        .into_iter()
+        .map(|(cell, metric)| table.metric_summary_for_claims(cell, &metric, false))
+        .collect();
+    let absent = absent.iter().map(|row| ClaimRow {
+        labels: experiment.cells[row.cell].labels(),
+        row,
+        printed: printed_of(row),
+    });
+    let whole: Vec<ClaimRow<'_>> = seen.iter().copied().chain(absent).collect();
+    let (mut claims, mut partial_claims) = (Vec::new(), 0);
+    for claim in &experiment.claims {
+        let (mut checked, pairs) = (check_claim(claim, &seen, stand_in), count_pairs(claim, &seen));
+        // A claim about no pair of rows says nothing of the table.
+        if checked.left.is_none() {
+            continue;
+        }
+        // One pair can contradict a claim, but only all of them confirm it.
+        if pairs < count_pairs(claim, &whole) {
+            partial_claims += 1;
+            if checked.outcome == ClaimOutcomeKind::Holds || claim.share.is_some() {
+                checked.outcome = ClaimOutcomeKind::Undecided;
+            }
+        }
+        claims.push(checked);
+    }
     if numbers.is_empty() && claims.is_empty() {
         let known = experiment.counterparts.iter().map(|one| one.metric.clone());
         let known: BTreeSet<String> = known.chain(experiment.claims.iter().map(|claim| claim.metric.clone())).collect();
@@ -610,6 +641,7 @@ pub fn grade_table(
         verdicts: VerdictCounts::count(numbers.values().map(|number| number.verdict)),
         missing_numbers: missing,
         missing_claims: experiment.claims.len() - claims.len(),
+        partial_claims,
         numbers: numbers.into_values().collect(),
         unknown_rows: table.unknown,
         first_unknown: table.first_unknown,
@@ -690,6 +722,21 @@ impl SubmittedTable {
         all
     }
 
+    /// The numbers that the table lacks: those of our own results, or else the printed ones.
+    fn absent_numbers(&self, experiment: &Experiment, ours: Option<&CommittedResults>) -> BTreeSet<(usize, String)> {
+        let all: BTreeSet<(usize, String)> = match ours {
+            Some(ours) => {
+                let metrics: BTreeSet<String> =
+                    ours.rows.iter().map(|row| ours.field(row, "metric").trim_start_matches('\'').to_owned()).collect();
+                let cells = 0..experiment.cells.len();
+                let pairs = cells.flat_map(|cell| metrics.iter().map(move |metric| (cell, metric.clone())));
+                pairs.filter(|(cell, metric)| ours.value(experiment, *cell, metric).is_some()).collect()
+            }
+            None => experiment.counterparts.iter().map(|one| (one.cell, one.metric.clone())).collect(),
+        };
+        all.into_iter().filter(|number| !self.numbers.contains_key(number)).collect()
+    }
+
     fn get(&self, cell: usize, metric: &str) -> Option<&SubmittedNumber> {
         self.numbers.get(&(cell, metric.to_owned()))
     }
@@ -717,9 +764,19 @@ impl SubmittedTable {
             }
         };
         let verdict = verdict_from_interval(interval.as_ref(), counterpart, ours.conditions);
-        let reason = if given.spread.is_none() { NO_SPREAD } else { OTHER_SPREAD };
+        let reason = match (verdict, &interval, counterpart.effect) {
+            (NumberVerdict::NotJudged, ..) if given.spread.is_none() => Some(NO_SPREAD.to_owned()),
+            (NumberVerdict::NotJudged, ..) => Some(OTHER_SPREAD.to_owned()),
+            (NumberVerdict::Inconclusive, Some(interval), Some(effect)) => Some(format!(
+                "interval {} wide, effect {}",
+                format_four_digits(interval.high - interval.low),
+                format_four_digits(effect)
+            )),
+            (NumberVerdict::Fitted, ..) => Some("agrees, by a setting that we chose for it".to_owned()),
+            _ => None,
+        };
         Ok(Some(GradedNumber {
-            reason: (verdict == NumberVerdict::NotJudged).then_some(reason),
+            reason,
             labels: experiment.cells[*cell].labels().to_vec(),
             metric: metric.clone(),
             value: given.value,
@@ -763,7 +820,8 @@ impl SubmittedTable {
         };
         let given = self.get(cell, metric).copied().unwrap_or(none);
         let error_of = self.number_with_run_spread(cell, metric).copied().unwrap_or(given);
-        let is_known = fixed || error_of.spread.is_some();
+        let spread_over_runs = error_of.spread.filter(|_| error_of.spread_kind == SpreadKind::SdReplicates);
+        let is_known = fixed || spread_over_runs.is_some();
         MetricSummary {
             cell,
             metric: metric.to_owned(),

@@ -3,6 +3,7 @@
 mod bibtex;
 mod figure;
 mod grade;
+mod grade_text;
 mod map;
 mod page;
 mod paper_table;
@@ -17,6 +18,7 @@ pub use figure::{AccuracyGoal, FigureError, figure_svg, preview_svg};
 pub use grade::{
     AddedMethod, GradeError, GradedNumber, NumberComparison, TableGrade, UnknownMetric, grade_table, read_added_methods,
 };
+pub use grade_text::{grade_markdown, grade_text, grading_notes};
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapSlice, ValueScaleEnds, draw_map};
 pub use page::{PaperCoverageAndPages, is_report_page, report_html};
 pub use paper_table::{PaperTableError, spec_from_paper_table};

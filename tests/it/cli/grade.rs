@@ -99,6 +99,41 @@ fn a_bare_number_is_judged_where_nothing_is_random() {
     assert_eq!(verdicts, [("agrees", true), ("differs", true)], "{numbers}");
 }
 
+/// A spread of folds or of no kind says nothing of runs, so no claim follows; nor does one pair of a claim about two confirm it.
+#[test]
+fn claims_need_spreads_over_runs_and_all_their_rows() {
+    let project = Project::empty();
+    let outcomes = |rows: &str| -> Vec<(String, String)> {
+        project.write("theirs.csv", &format!("inputs,method,epsilon,metric,value,spread,spread_kind,repeats\n{rows}"));
+        let run = project.dpgp(&["grade", "theirs.csv", "--experiment", "smith2021/table1", "--format", "json"]).json();
+        let claims = run["grade"]["claims"].as_array().unwrap().clone();
+        let text = |claim: &serde_json::Value, key: &str| claim[key].as_str().unwrap().to_owned();
+        claims.iter().map(|claim| (text(claim, "text"), text(claim, "outcome"))).collect()
+    };
+    for kind in ["", "sd-folds", "standard-error"] {
+        let rows = format!("age,standard,1,rmse,13.3,0.01,{kind},30\nage,sparse,1,rmse,9.9,0.01,{kind},30\n");
+        let found = outcomes(&rows);
+        assert!(!found.is_empty() && found.iter().all(|(_, outcome)| outcome == "undecided"), "{kind}: {found:?}");
+    }
+    // Without privacy, the sparse approximation errs more, for each of the two choices of inputs.
+    let row =
+        |inputs: &str, method: &str, value: f64| format!("{inputs},{method},inf,rmse,{value},0.01,sd-replicates,30\n");
+    let pair = |inputs: &str, sparse: f64| row(inputs, "standard", 6.5) + &row(inputs, "sparse", sparse);
+    let about = |rows: &str| {
+        let found = outcomes(rows);
+        let said = found.into_iter().find(|(text, _)| text.contains("the sparse approximation errs more"));
+        said.map(|(_, outcome)| outcome).unwrap_or_default()
+    };
+    assert_eq!(about(&(pair("age", 7.5) + &pair("age+weight", 7.5))), "holds");
+    assert_eq!(about(&pair("age", 7.5)), "undecided");
+    assert_eq!(about(&pair("age", 5.5)), "fails");
+    let misspelt = pair("age", 7.5) + &row("age+weight", "standard", 6.5) + &row("age+weight", "sparce", 5.0);
+    assert_eq!(about(&misspelt), "undecided");
+    let said = project.dpgp(&["grade", "theirs.csv", "--experiment", "smith2021/table1"]).out;
+    assert!(said.contains("method = \"sparce\"; did you mean"), "{said}");
+    assert!(said.contains("1 claim lacks some of its rows, so it cannot hold"), "{said}");
+}
+
 #[test]
 fn a_table_of_another_form_is_refused() {
     let project = Project::new();

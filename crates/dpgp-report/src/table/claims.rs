@@ -134,6 +134,11 @@ pub fn check_claim(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> Clai
     }
 }
 
+/// The number of pairs of rows that a claim compares.
+pub fn count_pairs(claim: &Claim, rows: &[ClaimRow<'_>]) -> usize {
+    pair_sides(claim, rows).len()
+}
+
 /// The cell of a row, if a claim is about several; numbers are named by their axis.
 fn describe_cell(claim: &Claim, one: &ClaimRow<'_>) -> String {
     let labels = claim.open.iter().map(|(axis, name)| match one.labels[*axis].as_str() {
