@@ -34,7 +34,7 @@
 //!     solver: Solver::InteriorPoint,
 //!     release: DroppedDirectionRule::Projection,
 //! };
-//! let noise = design_cloaking_noise(map.columns(), &map.targets_per_column(), &options)?;
+//! let noise = design_cloaking_noise(map.distinct_columns(), &map.targets_per_column(), &options)?;
 //! // The noise is scaled for a sensitivity of at most 1.
 //! assert!(noise.sensitivity <= 1.0);
 //!
@@ -66,8 +66,8 @@
 //! let folder = tempfile::tempdir()?;
 //! let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default())?;
 //! let experiment = project.parse("two", SPEC)?;
-//! let mut study = Study::open(&project, &folder.path().join("store"))?;
-//! let pool = Pool::new(2)?;
+//! let mut study = ExperimentRunner::open(&project, &folder.path().join("store"))?;
+//! let pool = WorkerPool::new(2)?;
 //! let report = study.run(&experiment, &RunOptions::new(&pool))?;
 //! let results = report.results.ok_or("all cells were computed")?;
 //! // Each cell has its error, and its error relative to that of a constant.

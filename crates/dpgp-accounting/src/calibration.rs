@@ -186,10 +186,10 @@ const MULTIPLIER_PRECISION: f64 = 1e-7;
 /// ```
 /// use dpgp_number::Budget;
 /// use dpgp_accounting::Calibration;
-/// use dpgp_accounting::{ExactGaussianAccountant, NeighbourRelation, Sampling, SamplingSchedule, noise_multiplier};
+/// use dpgp_accounting::{ExactGaussianAccountant, NeighbourRelation, Sampling, SamplingSchedule, calibrate_noise_multiplier};
 /// // Four full steps need twice the noise of one: sigma adds up as the root of the number of steps.
 /// let schedule = SamplingSchedule { sampling: Sampling::FullBatch, steps: 4 };
-/// let noise = noise_multiplier(&ExactGaussianAccountant, schedule, NeighbourRelation::AddRemove, Budget::new(1.0, 1e-5)?)?;
+/// let noise = calibrate_noise_multiplier(&ExactGaussianAccountant, schedule, NeighbourRelation::AddRemove, Budget::new(1.0, 1e-5)?)?;
 /// assert!((noise / (2.0 * Calibration::Analytic.sigma(1.0, 1e-5)) - 1.0).abs() < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

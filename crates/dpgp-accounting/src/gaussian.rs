@@ -180,8 +180,8 @@ impl PrivacyBudget {
     /// ```
     /// use dpgp_accounting::PrivacyBudget;
     /// let budget = PrivacyBudget { epsilon: 1.0, delta: 1e-5 };
-    /// assert!((budget.share_epsilon(1.0) - 1.0).abs() < 1e-9);
-    /// assert!((budget.share_epsilon(0.25) - 0.4687).abs() < 1e-4); // one of four
+    /// assert!((budget.epsilon_for_mu_squared_share(1.0) - 1.0).abs() < 1e-9);
+    /// assert!((budget.epsilon_for_mu_squared_share(0.25) - 0.4687).abs() < 1e-4); // one of four
     /// ```
     pub fn epsilon_for_mu_squared_share(self, share: f64) -> f64 {
         gaussian_epsilon_at_mu(self.max_mu() * share.sqrt(), self.delta)

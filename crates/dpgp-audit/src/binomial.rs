@@ -8,9 +8,9 @@ use libm::lgamma;
 /// Trials, and how many of them succeeded.
 ///
 /// ```
-/// use dpgp_audit::Trials;
+/// use dpgp_audit::BinomialTrials;
 /// // No failure in n trials: p^n = error at the bound.
-/// let all = Trials { successes: 10, trials: 10 };
+/// let all = BinomialTrials { successes: 10, trials: 10 };
 /// assert!((all.lower_confidence_bound(0.05) - 0.05f64.powf(0.1)).abs() < 1e-12);
 /// assert_eq!(all.upper_confidence_bound(0.05), 1.0);
 /// ```

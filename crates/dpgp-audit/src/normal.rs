@@ -18,10 +18,10 @@ const FARTHEST: f64 = 60.0;
 /// undefined shift.
 ///
 /// ```
-/// use dpgp_audit::exact_delta;
+/// use dpgp_audit::exact_gaussian_delta;
 /// // At epsilon 0 the divergence is the total variation distance, Phi(m/2) - Phi(-m/2): 0.68269 for m = 2.
-/// assert!((exact_delta(2.0, 0.0) - 0.682_689_492_137_086).abs() < 1e-15);
-/// assert_eq!(exact_delta(f64::INFINITY, 1.0), 1.0);
+/// assert!((exact_gaussian_delta(2.0, 0.0) - 0.682_689_492_137_086).abs() < 1e-15);
+/// assert_eq!(exact_gaussian_delta(f64::INFINITY, 1.0), 1.0);
 /// ```
 ///
 /// With `d = m/2 - e/m` and `s = m/2 + e/m` the second term is `phi(d) Phi(-s) / phi(s)`, whose ratio has a series for

@@ -270,7 +270,7 @@ impl EigenCoordinates {
 /// let grid = NoisyGrid::new(&[GridAxis::Ordered(10)], &numbers, 4.0).ok_or("no grid")?;
 /// let posterior = denoise_grid(&grid)?;
 /// assert!((posterior.mean()[2] - 14.0).abs() < 1.5);
-/// let sum = posterior.weighted_sum(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+/// let sum = posterior.estimate_weighted_sum(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 /// assert!((sum.mean - 70.0).abs() < 5.0 && sum.model_variance + sum.noise_variance < 5.0 * 4.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

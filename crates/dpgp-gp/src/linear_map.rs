@@ -17,7 +17,7 @@ use dpgp_linalg::{Cholesky, LinalgError, cholesky_of_gram_matrix};
 /// // Three rows, the first and the last of the same input: two columns, of 2 targets and of 1.
 /// let c = DMatrix::from_row_slice(1, 3, &[0.5, 0.1, 0.5]);
 /// let map = PredictionMap::new(&c, &DMatrix::from_column_slice(3, 1, &[7.0, 8.0, 7.0]));
-/// assert_eq!((map.columns().as_slice(), map.targets_per_column()), (&[0.5, 0.1][..], vec![2, 1]));
+/// assert_eq!((map.distinct_columns().as_slice(), map.targets_per_column()), (&[0.5, 0.1][..], vec![2, 1]));
 /// assert_eq!(map.predict(&[2.0, 10.0, 4.0])[0], 0.5 * (2.0 + 4.0) + 0.1 * 10.0);
 /// ```
 #[derive(Debug, Clone)]

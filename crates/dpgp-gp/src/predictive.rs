@@ -33,7 +33,7 @@ pub struct WeightedNormals {
 ///     mean: DVector::zeros(1),
 ///     variance: DVector::from_element(1, variance),
 /// };
-/// let mixture = PredictiveMixture::mixture(vec![normal(0.5, 1.0), normal(0.5, 9.0)]);
+/// let mixture = PredictiveMixture::from_parts(vec![normal(0.5, 1.0), normal(0.5, 9.0)]);
 /// assert_eq!(mixture.variance()[0], 5.0);
 /// // A normal distribution of that variance would have 0.9 within 3.678 of its mean.
 /// assert!(mixture.central_interval_masses(&[3.678])[0] < 0.9);

@@ -32,9 +32,9 @@ const POWERS: [f64; 10] = [
 /// Source: the reduction is that of Cody and Waite 1980, with a fused step in place of truncated digits.
 ///
 /// ```
-/// use dpgp_linalg::exponential;
-/// assert_eq!((exponential(0.0), exponential(-1e3)), (1.0, 0.0));
-/// assert!((exponential(-std::f64::consts::LN_2) - 0.5).abs() < 1e-16);
+/// use dpgp_linalg::exponential_of_nonpositive;
+/// assert_eq!((exponential_of_nonpositive(0.0), exponential_of_nonpositive(-1e3)), (1.0, 0.0));
+/// assert!((exponential_of_nonpositive(-std::f64::consts::LN_2) - 0.5).abs() < 1e-16);
 /// ```
 #[inline(always)]
 pub fn exponential_of_nonpositive(x: f64) -> f64 {

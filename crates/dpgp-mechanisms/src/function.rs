@@ -66,7 +66,7 @@ impl FunctionSensitivity {
     /// // One target with weight 1 on two points: it moves the function twice as far as a row sum says.
     /// let weights = DMatrix::from_column_slice(2, 1, &[1.0, 1.0]);
     /// let norms = [2f64.sqrt()];
-    /// assert_eq!((Published.bound(&weights, &norms), Column.bound(&weights, &norms)), (1.0, 2.0));
+    /// assert_eq!((Published.sensitivity(&weights, &norms), Column.sensitivity(&weights, &norms)), (1.0, 2.0));
     /// ```
     pub fn sensitivity(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
         match self {

@@ -49,7 +49,7 @@ pub enum PrivacyError {
 ///
 /// ```
 /// use dpgp_noise::RoundedNoiseParameters;
-/// assert_eq!(RoundedNoiseParameters { sensitivity: 3.0, sd: 12.0 }.mu(), 0.25);
+/// assert_eq!(RoundedNoiseParameters { sensitivity: 3.0, sd: 12.0 }.gdp_mu(), 0.25);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundedNoiseParameters {

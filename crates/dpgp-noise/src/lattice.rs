@@ -192,7 +192,7 @@ const WIDTH_BITS: i32 = 40;
 /// let lattice = TargetLattice::new(0.0, 10.0)?;
 /// assert_eq!(lattice.clip_and_round_target(5.0), 0);
 /// assert_eq!(lattice.clip_and_round_target(f64::INFINITY), lattice.clip_and_round_target(10.0));
-/// assert_eq!(lattice.width(), lattice.clip_and_round_target(10.0) - lattice.clip_and_round_target(0.0));
+/// assert_eq!(lattice.width_in_steps(), lattice.clip_and_round_target(10.0) - lattice.clip_and_round_target(0.0));
 /// assert!((lattice.clip_and_round_target(7.0) as f64 * lattice.step_size() - 2.0).abs() < 1e-10);
 /// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```

@@ -104,7 +104,7 @@ type DrawFunction<'a, T> = Box<dyn FnOnce(&mut SystemRandomness) -> Result<T, Ta
 /// use dpgp_release::{ChargedRelease, PrivatePredictions, UnchargedRelease};
 ///
 /// fn publish(release: ChargedRelease<'_, PrivatePredictions<'_>>) -> Option<String> {
-///     release.draw().ok()?.csv().ok()
+///     release.draw().ok()?.predictions_csv().ok()
 /// }
 /// ```
 ///
@@ -141,7 +141,7 @@ pub struct JointGuarantee {
 /// use dpgp_release::{ChargedRelease, PrivatePredictions};
 ///
 /// fn input_text(paid: ChargedRelease<'_, PrivatePredictions<'_>>) -> Option<String> {
-///     paid.draw().ok()?.csv().ok()
+///     paid.draw().ok()?.predictions_csv().ok()
 /// }
 /// ```
 pub struct ChargedRelease<'a, T> {

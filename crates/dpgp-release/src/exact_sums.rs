@@ -72,7 +72,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// ```
     /// use dpgp_data::rows::InMemoryRows;
     /// use dpgp_release::AnyPlannedSumsRelease;
-    /// use dpgp_run::{DataLocations, Pool, Project};
+    /// use dpgp_run::{DataLocations, WorkerPool, Project};
     ///
     /// const SPEC: &str = r#"
     /// experiment.title = "a histogram"
@@ -83,13 +83,13 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// let project = Project::open_at(std::env::temp_dir(), &DataLocations::default())?;
     /// let experiment = project.parse("histogram", SPEC)?;
     /// let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment)? else { unreachable!() };
-    /// let pool = Pool::new(1)?;
+    /// let pool = WorkerPool::new(1)?;
     /// let mut first = InMemoryRows::new(vec![&[0.5, 1.5], &[1.0, 2.0]]);
     /// let mut total = streamed.sum_rows_in_memory("rows", &mut first, &pool, None)?;
     /// let mut second = InMemoryRows::new(vec![&[1.7], &[1.0]]);
-    /// total.extend(streamed.sum_rows_in_memory("rows", &mut second, &pool, None)?)?;
-    /// assert_eq!(total.rows(), 3);
-    /// let read = streamed.parse("rows".as_ref(), &total.to_json()?)?;
+    /// total.add_batch(streamed.sum_rows_in_memory("rows", &mut second, &pool, None)?)?;
+    /// assert_eq!(total.read_row_count(), 3);
+    /// let read = streamed.parse_exact_sums("rows".as_ref(), &total.to_json()?)?;
     /// assert_eq!(read.to_json()?, total.to_json()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

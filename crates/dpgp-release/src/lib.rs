@@ -19,8 +19,8 @@
 //!
 //! ```
 //! use dpgp_release::ledger::{BudgetSetting, LedgerOptions};
-//! use dpgp_release::{ReleaseError, AnyPlannedSumsRelease, NewSumsFile, SumsRequest, ReleaseOptions, publish};
-//! use dpgp_run::{DataLocations, Pool, Project, StateFolder};
+//! use dpgp_release::{ReleaseError, AnyPlannedSumsRelease, NewSumsFile, SumsRequest, ReleaseOptions, charge_draw_and_write};
+//! use dpgp_run::{DataLocations, WorkerPool, Project, StateFolder};
 //!
 //! const SPEC: &str = r#"
 //! experiment.title = "a histogram"
@@ -36,7 +36,7 @@
 //! let experiment = project.parse("histogram", SPEC)?;
 //! let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment)? else { unreachable!() };
 //! let state = StateFolder::open_at(&folder.path().join("state"))?; // its key identifies the rows
-//! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
+//! let total = streamed.sum(&[rows], None, &WorkerPool::new(2)?, Some(state.key()))?;
 //!
 //! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
 //! let place = LedgerOptions { state, file: None, budget, other_people: false };
@@ -44,13 +44,13 @@
 //! let request = SumsRequest { streamed: &streamed, total: &total, privacy: &privacy, known: true };
 //! let terms = ReleaseOptions { place: Some(&place), allow_exceptions: false };
 //! let file = NewSumsFile::open(&folder.path().join("counts.json"), None)?; // before anything is charged
-//! publish(&request, &terms, || Ok(()), |charged| -> Result<(), ReleaseError> {
+//! charge_draw_and_write(&request, &terms, || Ok(()), |charged| -> Result<(), ReleaseError> {
 //!     assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
 //!     file.write(charged)
 //! })?;
 //!
 //! // The budget is spent: another release cannot be charged, and so cannot be drawn.
-//! let second = publish(&request, &terms, || Ok(()), |_| -> Result<(), ReleaseError> { unreachable!() });
+//! let second = charge_draw_and_write(&request, &terms, || Ok(()), |_| -> Result<(), ReleaseError> { unreachable!() });
 //! assert!(second.is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

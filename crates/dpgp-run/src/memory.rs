@@ -73,8 +73,8 @@ fn control_group_memory_left(groups: &str, root: &Path) -> Option<u64> {
 /// compete for the cores.
 ///
 /// ```
-/// let pool = dpgp_run::Pool::new(2)?;
-/// assert_eq!(pool.each(&[10, 20, 30], |number, item| number + item), [10, 21, 32]);
+/// let pool = dpgp_run::WorkerPool::new(2)?;
+/// assert_eq!(pool.map_in_parallel(&[10, 20, 30], |number, item| number + item), [10, 21, 32]);
 /// # Ok::<(), dpgp_run::RunError>(())
 /// ```
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use dpgp_task::{Cell, Experiment};
 /// All replicates of all cells of an experiment, each with its key.
 ///
 /// ```
-/// use dpgp_run::{DataLocations, Project, Study};
+/// use dpgp_run::{DataLocations, Project, ExperimentRunner};
 ///
 /// # const SPEC: &str = r#"
 /// # experiment = { title = "planned", replicates = 3 }
@@ -28,11 +28,11 @@ use dpgp_task::{Cell, Experiment};
 /// let folder = tempfile::tempdir()?;
 /// let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default())?;
 /// let experiment = project.parse("planned", SPEC)?; // one cell, three replicates
-/// let study = Study::open(&project, folder.path())?;
+/// let study = ExperimentRunner::open(&project, folder.path())?;
 /// let plan = study.plan(&experiment, None)?;
 /// assert_eq!((plan.replicate_count(), plan.stored_count()), (3, 0));
 /// // Two shards share out the work.
-/// assert_eq!(plan.units("1/2".parse()?).len() + plan.units("2/2".parse()?).len(), 3);
+/// assert_eq!(plan.pending_block_replicates("1/2".parse()?).len() + plan.pending_block_replicates("2/2".parse()?).len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

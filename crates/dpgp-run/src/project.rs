@@ -43,7 +43,7 @@ impl DataLocations {
 /// use dpgp_run::{DataLocations, Project, RunError};
 ///
 /// let empty = Project::open_at(std::env::temp_dir(), &DataLocations::default())?;
-/// assert!(empty.is_shipped() && empty.find_one_experiment("smith2021/toy").is_ok());
+/// assert!(empty.has_shipped_experiments() && empty.find_one_experiment("smith2021/toy").is_ok());
 /// assert!(empty.manifest.get("howell1").is_ok());
 /// # Ok::<(), RunError>(())
 /// ```

@@ -11,7 +11,7 @@
 /// let targets = TargetQuantizer { low: 0.0, high: 40.0, centre: 20.0, scale: 10.0, bound: 1.5 };
 /// let whole = targets.quantize_targets(&[30.0, 40.0, f64::INFINITY]);
 /// assert_eq!(whole.clipped, 2);
-/// assert_eq!(whole.numbers.iter().map(|y| *y as f64 * targets.unit()).collect::<Vec<f64>>(), [1.0, 1.5, 1.5]);
+/// assert_eq!(whole.numbers.iter().map(|y| *y as f64 * targets.unit_value()).collect::<Vec<f64>>(), [1.0, 1.5, 1.5]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TargetQuantizer {

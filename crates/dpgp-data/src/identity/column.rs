@@ -261,7 +261,7 @@ const BUFFER: usize = 1 << 16;
 /// A secret key, ready to tag messages. It never shows itself.
 ///
 /// ```
-/// let key = dpgp_data::DataKey::new(b"Jefe");
+/// let key = dpgp_data::HmacKey::new(b"Jefe");
 /// let tag = key.tag(b"what do ya want for nothing?"); // RFC 4231, test case 2
 /// assert!(hex::encode(tag).starts_with("5bdcc146bf60754e6a042426089575c7"));
 /// ```

@@ -152,8 +152,8 @@ impl RowFingerprinter {
     /// The cells that were seen since the last row stand in every row that follows, up to the next file.
     ///
     /// ```
-    /// use dpgp_data::{DataKey, RowFingerprinter};
-    /// let key = DataKey::new(b"k");
+    /// use dpgp_data::{HmacKey, RowFingerprinter};
+    /// let key = HmacKey::new(b"k");
     /// let (mut path, mut file) = (RowFingerprinter::new(&key, &[], &[]), RowFingerprinter::new(&key, &[], &[]));
     /// path.begin_file(0, &["month".to_owned(), "who".to_owned()]);
     /// path.add_text(b"06", false);

@@ -11,11 +11,11 @@ use crate::{DataError, MissingCellPolicy};
 /// the same digests as in a file with these columns.
 ///
 /// ```
-/// use dpgp_data::{DataKey, MissingCellPolicy};
+/// use dpgp_data::{HmacKey, MissingCellPolicy};
 /// use dpgp_data::rows::{CheckedTableRows, InMemoryRows, RowStream};
 ///
 /// let names = ["x", "y"].map(str::to_owned);
-/// let key = DataKey::new(b"k");
+/// let key = HmacKey::new(b"k");
 /// let mut rows = InMemoryRows::new(vec![&[1.0, 2.0], &[3.0, 4.0]]);
 /// let mut held = CheckedTableRows::new(&mut rows, "rows".as_ref(), &names, Some(&key));
 /// let mut columns = vec![Vec::new(); 2];

@@ -37,7 +37,7 @@ pub use posterior::{CellPosterior, CellPrior, NoisyCellLevel, NoisyCellSums};
 /// // The second input is twice as long, in lengthscales: it is halved first.
 /// let tree = CellTree::new(Lattice::new(8, 2), &[0.2, 0.1], 3);
 /// assert_eq!((tree.halvings(1), tree.halvings(2), tree.halvings(3)), (&[0, 1][..], &[1, 1][..], &[1, 2][..]));
-/// assert_eq!(tree.cell(2, &[7, 0]), 2);
+/// assert_eq!(tree.cell_index(2, &[7, 0]), 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellTree {

@@ -101,7 +101,7 @@ impl<'k> InducingInputs<'k> {
 /// ```
 /// use dpgp_gp::variational::InducingGrid;
 /// let grid = InducingGrid { sides: vec![vec![0.0, 1.0, 2.0]], variance: 1.0, lengthscale: 1.0 };
-/// assert_eq!((grid.covariances().len(), grid.midpoint_bumps().len()), (3, 5));
+/// assert_eq!((grid.covariance_bumps().len(), grid.midpoint_bumps().len()), (3, 5));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct InducingGrid {

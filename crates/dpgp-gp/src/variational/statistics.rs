@@ -99,7 +99,7 @@ pub struct IntegerSumUnits {
 /// ```
 /// use dpgp_gp::variational::{IntegerSumUnits, IntegerSums};
 /// let units = IntegerSumUnits { a: 0.5, b: 0.25, squares: 1.0 };
-/// let statistics = IntegerSums { a: &[2, 4], b: &[4, 8, 12], units }.statistics(7);
+/// let statistics = IntegerSums { a: &[2, 4], b: &[4, 8, 12], units }.to_sufficient_statistics(7);
 /// assert_eq!(statistics.a.as_slice(), [1.0, 2.0]);
 /// assert_eq!(statistics.b.as_slice(), [1.0, 2.0, 2.0, 3.0]);
 /// ```

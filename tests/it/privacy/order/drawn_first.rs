@@ -3,5 +3,5 @@
 use dpgp::release::{UnchargedRelease, PrivatePredictions, ReleaseError};
 
 pub fn shown(offer: UnchargedRelease<'_, PrivatePredictions<'_>>) -> Result<String, ReleaseError> {
-    Ok(offer.draw()?.csv()?)
+    Ok(offer.draw()?.predictions_csv()?)
 }

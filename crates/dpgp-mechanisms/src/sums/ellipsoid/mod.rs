@@ -81,7 +81,7 @@ impl NoiseEllipsoid {
     /// let sides = vec![(0..7).map(|place| 15.0 * f64::from(place)).collect()];
     /// let grid = InducingGrid { sides, variance: 1.0, lengthscale: 25.0 };
     /// let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
-    /// let maps = SumFeatureMaps { weighted: grid.covariances(), plain, bound: 2.0 };
+    /// let maps = SumFeatureMaps { weighted: grid.covariance_bumps(), plain, bound: 2.0 };
     /// let shape = NoiseEllipsoid::with_least_trace(&maps, &[[0.0, 90.0]])?;
     /// // The ball around all differences takes 4 R^2 K = 47 of each number: 330 on A alone.
     /// assert!(shape.gap < 0.03 && shape.weighted.variances.sum() < 0.4 * 330.0);
