@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dpgp::gp::{CovarianceRepresentation, PriorMoments};
+use dpgp::gp::{CovarianceRepresentation, TargetSumCovariances};
 use dpgp::linalg::pivoted_cholesky;
 use dpgp::privacy::{PredictionRiskProblem, design_minimum_risk_prediction};
 use nalgebra::DMatrix;
@@ -49,7 +49,7 @@ fn problem(size: &Size) -> PredictionRiskProblem {
     let column = |j: usize, out: &mut [f64]| {
         out.iter_mut().zip(&inputs).for_each(|(k, x)| *k = kernel(x, &inputs[j], size.lengthscale));
     };
-    PredictionRiskProblem::with_equal_weights(PriorMoments {
+    PredictionRiskProblem::with_equal_weights(TargetSumCovariances {
         cross: DMatrix::from_fn(points.len(), inputs.len(), |i, j| kernel(&points[i], &inputs[j], size.lengthscale)),
         shared: Arc::new(CovarianceRepresentation::of_factor(pivoted_cholesky(
             &vec![1.0; inputs.len()],

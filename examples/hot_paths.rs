@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use dpgp::gp::{exact_prediction_map, exact_prior_moments};
+use dpgp::gp::{exact_prediction_map, exact_target_sum_covariances};
 use dpgp::kernel::{BinKernel, BinObservation, Bins, ExponentiatedQuadratic};
 use dpgp::number::Positive;
 use dpgp::privacy::accounting::{Accountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, Sampling};
@@ -59,7 +59,8 @@ fn least_risk() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 2.0);
     let (inputs, test) = (points(120, 2), points(20, 2));
     let map = exact_prediction_map(&kernel, 0.25, &inputs, &test).unwrap();
-    let problem = PredictionRiskProblem::with_equal_weights(exact_prior_moments(&kernel, 0.25, &inputs, &test, &map));
+    let problem =
+        PredictionRiskProblem::with_equal_weights(exact_target_sum_covariances(&kernel, 0.25, &inputs, &test, &map));
     black_box(design_minimum_risk_prediction(&problem, 4.0).unwrap());
 }
 

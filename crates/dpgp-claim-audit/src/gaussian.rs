@@ -13,7 +13,7 @@ use crate::finding::{AuditCheck, RecomputedBound};
 use dpgp_accounting::{Guarantee, NeighbourRelation};
 use dpgp_audit::{exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_triangular_solve_norm};
-use dpgp_mechanisms::{BinStatistic, LinearRelease};
+use dpgp_mechanisms::{BinStatistic, LinearReleaseMatrices};
 use dpgp_task::NoiseCovarianceRelease;
 
 /// Columns whose norm is computed in higher precision where there are many: those with the largest in ordinary one.
@@ -34,7 +34,7 @@ pub(super) struct NoiseScaling {
 /// the shift of the worst neighbour is the root of the sum of squares of the largest at each place, which bounds any
 /// adaptive sequence (Dong, Roth and Su 2022, Corollary 3.3).
 pub(super) fn check_linear_releases(
-    places: &[Vec<LinearRelease>],
+    places: &[Vec<LinearReleaseMatrices>],
     scaling: NoiseScaling,
     claim: Guarantee,
 ) -> AuditCheck {
@@ -50,7 +50,7 @@ pub(super) fn check_linear_releases(
 }
 
 /// The greatest `|L^-1 b|` over the columns of a release.
-fn largest_whitened_norm(release: &LinearRelease) -> f64 {
+fn largest_whitened_norm(release: &LinearReleaseMatrices) -> f64 {
     // A factor that is not square leaves a direction without noise.
     if release.factor.nrows() != release.columns.nrows() || !release.factor.is_square() {
         return f64::INFINITY;
@@ -295,11 +295,11 @@ mod tests {
     #[test]
     fn a_direction_without_noise_is_a_break() {
         let columns = DMatrix::from_column_slice(2, 1, &[1.0, 1.0]);
-        let with = |second: f64| LinearRelease {
+        let with = |second: f64| LinearReleaseMatrices {
             columns: columns.clone(),
             factor: DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, second]),
         };
-        let flat = LinearRelease { columns: columns.clone(), factor: DMatrix::from_row_slice(1, 1, &[1.0]) };
+        let flat = LinearReleaseMatrices { columns: columns.clone(), factor: DMatrix::from_row_slice(1, 1, &[1.0]) };
         let scaling = NoiseScaling { noise: 4.0, change: 1.0 };
         let [covered, open, flat] =
             [with(1.0), with(0.0), flat].map(|release| check_linear_releases(&[vec![release]], scaling, CLAIM));
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_second_release_adds_up() {
-        let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
+        let release = LinearReleaseMatrices { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
         let places = [vec![release.clone()], vec![release]];
         let check = check_linear_releases(&places, NoiseScaling { noise: 2.0, change: 1.0 }, CLAIM);
         assert_eq!(check.found, RecomputedBound::Delta(exact_gaussian_delta(0.5f64.sqrt(), 1.0)));

@@ -41,5 +41,7 @@ pub use laplace::{
     CovarianceFamily, NewtonStep, averaged_probability, latent_variance, logistic, negative_log_likelihood, newton_path,
 };
 pub use linear_map::{PredictionMap, polynomial_prediction_map};
-pub use moments::{NoisySumsPosterior, PriorMoments, exact_prior_moments, fitc_prior_moments};
+pub use moments::{
+    NoisySumsPosterior, TargetSumCovariances, exact_target_sum_covariances, fitc_target_sum_covariances,
+};
 pub use predictive::{PredictiveMixture, WeightedNormals};

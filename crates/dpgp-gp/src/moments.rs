@@ -19,7 +19,7 @@ const SHARE: usize = 8;
 ///
 /// They depend on public inputs and settings alone. In squared units of the target.
 #[derive(Debug, Clone)]
-pub struct PriorMoments {
+pub struct TargetSumCovariances {
     /// Covariances of the latent values with the sums (t x k).
     pub cross: DMatrix<f64>,
     /// S (k x k): what the sums share.
@@ -34,25 +34,25 @@ pub struct PriorMoments {
 /// `m_u m_v k(x_u, x_v)` and a variance `m_u sigma^2` of their own.
 ///
 /// ```
-/// use dpgp_gp::{exact_prediction_map, exact_prior_moments};
+/// use dpgp_gp::{exact_prediction_map, exact_target_sum_covariances};
 /// use dpgp_gp::kernel::ExponentiatedQuadratic;
 /// use nalgebra::DMatrix;
 ///
 /// // Two rows at one input: their sum has the variance 2^2 3 + 2 1, and 2 3 in common with the value there.
 /// let (kernel, input) = (ExponentiatedQuadratic::isotropic(3.0, 1.0), DMatrix::from_element(2, 1, 0.5));
 /// let point = DMatrix::from_element(1, 1, 0.5);
-/// let moments = exact_prior_moments(&kernel, 1.0, &input, &point, &exact_prediction_map(&kernel, 1.0, &input, &point)?);
+/// let moments = exact_target_sum_covariances(&kernel, 1.0, &input, &point, &exact_prediction_map(&kernel, 1.0, &input, &point)?);
 /// assert!((moments.cross[0] - 6.0).abs() < 1e-12 && (moments.variances[0] - 3.0).abs() < 1e-12);
 /// assert!((moments.shared.largest_variance() + moments.own[0] - 14.0).abs() < 1e-12);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
-pub fn exact_prior_moments(
+pub fn exact_target_sum_covariances(
     kernel: &dyn Kernel,
     noise_variance: f64,
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
     map: &PredictionMap,
-) -> PriorMoments {
+) -> TargetSumCovariances {
     let inputs = map.select_distinct_columns(&training.transpose()).transpose();
     let counts = targets_per_column(map);
     let mut cross = kernel.matrix(test, &inputs);
@@ -60,7 +60,7 @@ pub fn exact_prior_moments(
     let mut own: Vec<f64> = counts.iter().map(|m| m * noise_variance).collect();
     let sums = GroupSumCovariance { kernel, inputs: &inputs, counts: &counts };
     let shared = compress_group_sum_covariance(&sums, counts.len() / SHARE, &mut own);
-    PriorMoments { cross, own, shared: Arc::new(shared), variances: kernel.diagonal(test) }
+    TargetSumCovariances { cross, own, shared: Arc::new(shared), variances: kernel.diagonal(test) }
 }
 
 /// The moments of FITC regression: given the values at the inducing inputs all targets are independent, so that rows of one
@@ -68,14 +68,14 @@ pub fn exact_prior_moments(
 ///
 /// # Errors
 /// [`LinalgError`] if the covariance of the inducing inputs cannot be factorised.
-pub fn fitc_prior_moments(
+pub fn fitc_target_sum_covariances(
     kernel: &dyn Kernel,
     noise_variance: f64,
     inducing: &DMatrix<f64>,
     test: &DMatrix<f64>,
     training: &DMatrix<f64>,
     map: &PredictionMap,
-) -> Result<PriorMoments, LinalgError> {
+) -> Result<TargetSumCovariances, LinalgError> {
     let inputs = map.select_distinct_columns(&training.transpose()).transpose();
     let counts = targets_per_column(map);
     let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
@@ -86,7 +86,7 @@ pub fn fitc_prior_moments(
     scale_columns(&mut shared, &counts);
     let cross = k_mm.lower_solve(&kernel.matrix(inducing, test)).tr_mul(&shared);
     let shared = Arc::new(CovarianceRepresentation::of_factor(shared.transpose()));
-    Ok(PriorMoments { cross, shared, own, variances: kernel.diagonal(test) })
+    Ok(TargetSumCovariances { cross, shared, own, variances: kernel.diagonal(test) })
 }
 
 /// The latent values given noisy combinations of the sums.
@@ -98,7 +98,7 @@ pub struct NoisySumsPosterior {
     pub variances: Vec<f64>,
 }
 
-impl PriorMoments {
+impl TargetSumCovariances {
     /// The latent values given `r = W y + s z`, for a matrix W (r x k) and standard normal z. With `S = W Cov(y) W' + s^2 I` their mean is
     /// `K W' S^-1 r`, the best linear prediction (Rasmussen and Williams 2006, Eq. A.6). Cost `k q r + t r^2`.
     ///
@@ -185,7 +185,7 @@ mod tests {
     use crate::{exact_prediction_map, exact_variance, fitc_prediction_map, fitc_variance};
 
     /// The best linear prediction from the moments is that of the map, and leaves its variance.
-    fn assert_same(moments: &PriorMoments, map: &PredictionMap, variance: &[f64]) {
+    fn assert_same(moments: &TargetSumCovariances, map: &PredictionMap, variance: &[f64]) {
         let mut sums = moments.shared.left_multiply(&DMatrix::identity(moments.own.len(), moments.own.len()));
         (0..sums.nrows()).for_each(|u| sums[(u, u)] += moments.own[u]);
         let c = Cholesky::new("A", &sums).unwrap().solve(&moments.cross.transpose()).transpose();
@@ -203,7 +203,7 @@ mod tests {
         let training = DMatrix::from_fn(9, 1, |i, _| 0.7 * (i / 2) as f64);
         let test = DMatrix::from_fn(4, 1, |i, _| 0.9 * i as f64);
         let map = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap();
-        let moments = exact_prior_moments(&kernel, 0.3, &training, &test, &map);
+        let moments = exact_target_sum_covariances(&kernel, 0.3, &training, &test, &map);
         let all = DMatrix::identity(5, 5);
         let none = moments.condition_on_noisy_sums(&all, 1e-9).unwrap();
         assert!((&none.map - map.distinct_columns()).amax() < 1e-9);
@@ -243,10 +243,10 @@ mod tests {
         let inducing = DMatrix::from_column_slice(3, 1, &[0.5, 2.0, 4.0]);
         let test = DMatrix::from_fn(4, 1, |i, _| 1.6 * i as f64 - 0.4);
         let map = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap();
-        let moments = exact_prior_moments(&kernel, 0.3, &training, &test, &map);
+        let moments = exact_target_sum_covariances(&kernel, 0.3, &training, &test, &map);
         assert_same(&moments, &map, &exact_variance(&kernel, 0.3, &training, &test).unwrap());
         let map = fitc_prediction_map(&kernel, 0.3, &inducing, &training, &test).unwrap();
-        let moments = fitc_prior_moments(&kernel, 0.3, &inducing, &test, &training, &map).unwrap();
+        let moments = fitc_target_sum_covariances(&kernel, 0.3, &inducing, &test, &training, &map).unwrap();
         assert_same(&moments, &map, &fitc_variance(&kernel, 0.3, &inducing, &training, &test).unwrap());
     }
 }

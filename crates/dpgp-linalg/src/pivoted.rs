@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 /// of `A - L L'` is larger; cost `n r^2`. `column(j)` writes column j of A. Source: Harbrecht, Peters and
 /// Schneider 2012, Algorithm 1.
 pub fn pivoted_cholesky(diagonal: &[f64], mut column: impl FnMut(usize, &mut [f64]), tolerance: f64) -> DMatrix<f64> {
-    let mut growing = PivotedFactorisation::new(diagonal);
+    let mut growing = GrowingPivotedCholesky::new(diagonal);
     let stop = tolerance * diagonal.iter().copied().fold(0.0, f64::max);
     while growing.rank < diagonal.len() && growing.left[growing.next_pivot()] > stop {
         growing.add_column(&mut column);
@@ -31,7 +31,7 @@ pub fn low_rank_factor(
     remainder: f64,
     most: usize,
 ) -> Option<DMatrix<f64>> {
-    let mut growing = PivotedFactorisation::new(diagonal);
+    let mut growing = GrowingPivotedCholesky::new(diagonal);
     let whole = growing.remaining_trace();
     while growing.remaining_trace() > remainder {
         // The eigenvalues of a smooth kernel fall ever more slowly: at best it goes on as it began.
@@ -49,14 +49,14 @@ pub fn low_rank_factor(
 const PROBE: usize = 32;
 
 /// A pivoted factorisation on its way.
-struct PivotedFactorisation {
+struct GrowingPivotedCholesky {
     /// The diagonal of what is left.
     left: Vec<f64>,
     columns: Vec<f64>,
     rank: usize,
 }
 
-impl PivotedFactorisation {
+impl GrowingPivotedCholesky {
     fn new(diagonal: &[f64]) -> Self {
         Self { left: diagonal.to_vec(), columns: Vec::new(), rank: 0 }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use nalgebra::DMatrix;
 
 use crate::{
-    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism, PrivacySetting,
+    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearReleaseMatrices, Mechanism, PrivacySetting,
     require_linear_mechanism,
 };
 use dpgp_accounting::{Calibration, CertifiedMechanism};
@@ -179,7 +179,7 @@ impl LinearNoise for CloakedPredictionNoise {
     }
 
     fn audited_mechanism(&self) -> AuditedLinearMechanism {
-        AuditedLinearMechanism::Numbers(LinearRelease::from_cloak(&self.cloak))
+        AuditedLinearMechanism::Numbers(LinearReleaseMatrices::from_cloak(&self.cloak))
     }
 }
 

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism};
+use crate::{AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearReleaseMatrices, Mechanism};
 use dpgp_accounting::{Calibration, CertifiedMechanism};
 use dpgp_gp::PredictionMap;
 use dpgp_linalg::largest_or_nan;
@@ -83,7 +83,7 @@ impl LinearNoise for IndependentNoise {
     }
 
     fn audited_mechanism(&self) -> AuditedLinearMechanism {
-        AuditedLinearMechanism::Numbers(LinearRelease {
+        AuditedLinearMechanism::Numbers(LinearReleaseMatrices {
             columns: self.columns.clone(),
             factor: self.covariance_factor(),
         })

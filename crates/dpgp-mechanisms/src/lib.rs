@@ -27,7 +27,7 @@ pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
 pub use histogram::{CertifiedCountsNoise, HistogramModel, HistogramSetting, histogram_sensitivity};
 pub use linear::{
-    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearRelease, noise_standard_deviations,
+    AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearReleaseMatrices, noise_standard_deviations,
     require_linear_mechanism,
 };
 pub use mechanism::{CellSections, Mechanism, MechanismError, MechanismSetting, PrivacySetting};

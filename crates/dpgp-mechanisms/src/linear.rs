@@ -8,7 +8,7 @@ use crate::{Mechanism, PrivacySetting};
 use dpgp_accounting::{Calibration, CertifiedMechanism, ReleaseKind};
 use dpgp_cloaking::CloakingNoise;
 use dpgp_gp::kernel::Kernel;
-use dpgp_gp::{PredictionMap, PriorMoments, Representer};
+use dpgp_gp::{PredictionMap, Representer, TargetSumCovariances};
 use dpgp_linalg::LinalgError;
 use dpgp_noise::PrivacyError;
 use dpgp_spec::setting::{CheckResult, SettingError};
@@ -70,7 +70,7 @@ pub trait LinearFit {
     ///
     /// # Errors
     /// [`LinalgError`] if a factorisation fails.
-    fn prior_moments(&self) -> Result<PriorMoments, LinalgError>;
+    fn prior_moments(&self) -> Result<TargetSumCovariances, LinalgError>;
 
     /// Public weights of the test inputs, where not all count alike.
     fn test_weights(&self) -> Option<&[f64]>;
@@ -122,14 +122,14 @@ pub trait LinearNoise: Send + Sync {
 
 /// One Gaussian release `q = B y + scale L xi`: the very matrices that were used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinearRelease {
+pub struct LinearReleaseMatrices {
     /// `B` (r x k), a column for each distinct way in which a target enters.
     pub columns: DMatrix<f64>,
     /// The lower triangular `L` (r x r).
     pub factor: DMatrix<f64>,
 }
 
-impl LinearRelease {
+impl LinearReleaseMatrices {
     /// The release of a cloak.
     pub fn from_cloak(cloak: &CloakingNoise) -> Self {
         Self { columns: cloak.released_columns().clone(), factor: cloak.noise_factor().clone() }
@@ -140,7 +140,7 @@ impl LinearRelease {
 #[derive(Debug, Clone)]
 pub enum AuditedLinearMechanism {
     /// A release of finitely many numbers.
-    Numbers(LinearRelease),
+    Numbers(LinearReleaseMatrices),
     /// A mean function and a sample of its process.
     Function {
         /// The weights A of the mean `sum_i (A y)_i k(., b_i)` (m x n), and the covariance of the points b (m x m).

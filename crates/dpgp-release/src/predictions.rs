@@ -23,8 +23,8 @@ use dpgp_run::{
 };
 use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{
-    Cell, CellSetting, DensityTask, Experiment, ModelMemory, PredictionPoints, Predictions, PreparedRelease,
-    PreviewInput, ReleasePreview, Sample, TaskError, TaskSetting, preview_moments, release_refusal_reason,
+    Cell, CellSetting, DensityTask, Experiment, ModelMemory, PredictionPoints, Predictions, PreviewInput,
+    ReleasePreview, Sample, TaskError, TaskSetting, UnnoisedRelease, preview_moments, release_refusal_reason,
 };
 
 /// The most points if none are named.
@@ -212,7 +212,7 @@ impl<'a> PredictionRequest<'a> {
     /// As [`PredictionRequest::design_release`].
     pub(super) fn uncharged_release(
         &self,
-        prepared: PreparedRelease,
+        prepared: UnnoisedRelease,
     ) -> Result<UnchargedRelease<'_, PrivatePredictions<'_>>, ReleaseError> {
         let guaranteed = ReleaseGuarantee { certificate: prepared.certificate.clone(), noise: prepared.noise };
         UnchargedRelease::new(guaranteed, move |source| {
@@ -297,13 +297,13 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
-    pub(super) fn prepare_release(&self, sample: &Sample) -> Result<PreparedRelease, ReleaseError> {
+    pub(super) fn prepare_release(&self, sample: &Sample) -> Result<UnnoisedRelease, ReleaseError> {
         let setting = self.cell.setting();
         if let Some(reason) = release_refusal_reason(setting) {
             return Err(ReleaseError::NotReleasable(reason));
         }
         let streams = random_streams(self.cell, self.experiment.meta.seed, 0);
-        PreparedRelease::new(setting, sample, &self.points, &streams).map_err(|cause| self.wrap_task_error(cause))
+        UnnoisedRelease::new(setting, sample, &self.points, &streams).map_err(|cause| self.wrap_task_error(cause))
     }
 
     pub(super) fn sample(&self) -> &Sample {

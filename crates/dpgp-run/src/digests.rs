@@ -53,7 +53,7 @@ impl DataDigests {
         let mut of_programs = BTreeMap::new();
         for cell in &experiment.cells {
             if let Entry::Vacant(vacant) = blocks.entry(cell.data_id()) {
-                vacant.insert(source_file_digests(experiment, &cell.setting().data, project)?);
+                vacant.insert(known_source_file_digests(experiment, &cell.setting().data, project)?);
             }
             // Cells of one program or table differ in what they ask of it, so that its files are read once.
             let found = match &*cell.setting().task {
@@ -191,7 +191,7 @@ fn keyed_file_digests(experiment: &Experiment, source: &SourceSetting) -> Result
     Ok(digests)
 }
 
-fn source_file_digests(
+fn known_source_file_digests(
     experiment: &Experiment,
     data: &DataSetting,
     project: &Project,

@@ -301,7 +301,7 @@ pub struct PaperReportRow {
     /// Our result, with `{name}` for each of `values`; without it, made of numbers and claims.
     pub ours: Option<String>,
     /// Numbers of ours.
-    pub values: BTreeMap<String, OwnValueSelector>,
+    pub values: BTreeMap<String, OurNumberSelector>,
     /// The data, if there is more to say than whether they are the paper's.
     pub data: Option<String>,
     /// Which settings were chosen by us.
@@ -343,7 +343,7 @@ pub struct ClaimSelector {
 /// A number of ours.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct OwnValueSelector {
+pub struct OurNumberSelector {
     /// The experiment, if it is not that of the row.
     pub experiment: Option<String>,
     /// The metric.

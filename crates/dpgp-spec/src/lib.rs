@@ -16,7 +16,7 @@ pub mod setting;
 mod value_table;
 
 pub use catalogue::{
-    CatalogueFile, ClaimSelector, OwnValueSelector, PaperCoverage, PaperFileError, PaperPart, PaperReportPage,
+    CatalogueFile, ClaimSelector, OurNumberSelector, PaperCoverage, PaperFileError, PaperPart, PaperReportPage,
     PaperReportRow, PrintedNumberSelector, PublishedIn, SpecCatalogue, cell_has_labels, spec_name,
 };
 pub use cell::{Cell, CellBlock, CellSelector, ExperimentAxis, FIXED_COLUMNS, TaskSection, axis_value_label};

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 
 use super::SelectionErrorFunction;
 use dpgp_accounting::{NeighbourRelation, PrivacyEvent};
-use dpgp_mechanisms::{AuditedMomentsNoise, BinStatistic, LinearRelease, PrivateSelection, SumsNoise};
+use dpgp_mechanisms::{AuditedMomentsNoise, BinStatistic, LinearReleaseMatrices, PrivateSelection, SumsNoise};
 use dpgp_spec::setting::RangeSetting;
 
 /// How a record with a certain label enters a pair of sums: `a k` and `b k k'`, with k its covariances with the
@@ -83,7 +83,7 @@ pub enum AuditedMechanism {
     /// were made at its place. They are scaled by `scale`, and a target moves by at most `change`.
     Linear {
         /// The releases at each place.
-        places: Vec<Vec<LinearRelease>>,
+        places: Vec<Vec<LinearReleaseMatrices>>,
         /// Factor of the noise.
         scale: f64,
         /// The most that a target moves.

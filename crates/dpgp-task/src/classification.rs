@@ -18,7 +18,9 @@ use dpgp_accounting::{CertifiedMechanism, GuaranteeCaveat, ReleaseKind};
 use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
 use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance, newton_path};
 use dpgp_linalg::{cholesky_of_gram_matrix, largest_or_nan};
-use dpgp_mechanisms::{CellSections, LinearRelease, PrivacySetting, PrivateNewtonStep, require_cloaking_setting};
+use dpgp_mechanisms::{
+    CellSections, LinearReleaseMatrices, PrivacySetting, PrivateNewtonStep, require_cloaking_setting,
+};
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{check_leaves_test_rows, check_points, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem, ThresholdSetting};
@@ -336,7 +338,7 @@ pub(crate) struct PrivateStepSequence<'a> {
     sensitivities: Vec<f64>,
     gaps: Vec<Option<f64>>,
     /// At each place of the sequence the releases of all runs; empty unless the job is audited.
-    places: Vec<Vec<LinearRelease>>,
+    places: Vec<Vec<LinearReleaseMatrices>>,
 }
 
 impl<'a> PrivateStepSequence<'a> {
@@ -358,7 +360,7 @@ impl<'a> PrivateStepSequence<'a> {
         self.sensitivities.push(cloak.sensitivity);
         self.gaps.push(cloak.gap);
         if self.job.audited {
-            self.places[place].push(LinearRelease::from_cloak(cloak));
+            self.places[place].push(LinearReleaseMatrices::from_cloak(cloak));
         }
     }
 

@@ -45,8 +45,8 @@ pub use measure::{FoldedSample, measure_replicate, split_into_folds};
 pub use measurement::{AuditableCertificate, CellMeasurements, FigureTable, MetricMeasurement, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{
-    BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreparedRelease, PreviewInput,
-    PreviewScope, ReleasePreview, ReleasedTargetCombinations, build_count_axes, preview_moments,
+    BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreviewInput, PreviewScope,
+    ReleasePreview, ReleasedTargetCombinations, UnnoisedRelease, build_count_axes, preview_moments,
     release_refusal_reason, row_draw_refusal_reason,
 };
 pub use sample::Sample;

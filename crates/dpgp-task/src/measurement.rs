@@ -327,7 +327,7 @@ mod tests {
     use crate::{Experiment, RandomStreams, RunCache, Sample};
     use dpgp_accounting::{Guarantee, NeighbourRelation};
     use dpgp_data::DatasetManifest;
-    use dpgp_mechanisms::LinearRelease;
+    use dpgp_mechanisms::LinearReleaseMatrices;
     use nalgebra::DMatrix;
 
     const SPEC: &str = r#"experiment.title = "a claim"
@@ -356,7 +356,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     #[test]
     fn an_audited_claim_without_mechanism_is_refused() {
         let claim = || Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 });
-        let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
+        let release = LinearReleaseMatrices { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
         let linear = |places| vec![AuditedMechanism::Linear { places, scale: 1.0, change: 1.0 }];
         let holed = linear(vec![vec![release.clone()], Vec::new()]);
         for nothing in [Vec::new(), linear(Vec::new()), holed] {

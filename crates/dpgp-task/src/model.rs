@@ -8,9 +8,9 @@ use super::sample::product_grid;
 use super::{RandomStreams, RunCache, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{
-    ExactRegression, FitcRegression, KMeansOptions, KernelFeatures, PredictionMap, PriorMoments, Representer,
-    exact_features, exact_prediction_map, exact_prior_moments, exact_representer, fitc_prediction_map,
-    fitc_prior_moments, fitc_representer, inducing_input_features, kmeans,
+    ExactRegression, FitcRegression, KMeansOptions, KernelFeatures, PredictionMap, Representer, TargetSumCovariances,
+    exact_features, exact_prediction_map, exact_representer, exact_target_sum_covariances, fitc_prediction_map,
+    fitc_representer, fitc_target_sum_covariances, inducing_input_features, kmeans,
 };
 use dpgp_linalg::LinalgError;
 use dpgp_number::Positive;
@@ -169,10 +169,10 @@ impl GpWithObservationNoise<'_> {
     }
 
     /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
-    pub fn prior_moments(&self, test: &DMatrix<f64>, map: &PredictionMap) -> Result<PriorMoments, LinalgError> {
+    pub fn prior_moments(&self, test: &DMatrix<f64>, map: &PredictionMap) -> Result<TargetSumCovariances, LinalgError> {
         Ok(match self.inducing {
-            None => exact_prior_moments(self.kernel, self.noise, self.training, test, map),
-            Some(inducing) => fitc_prior_moments(self.kernel, self.noise, inducing, test, self.training, map)?,
+            None => exact_target_sum_covariances(self.kernel, self.noise, self.training, test, map),
+            Some(inducing) => fitc_target_sum_covariances(self.kernel, self.noise, inducing, test, self.training, map)?,
         })
     }
 

@@ -11,7 +11,7 @@ use dpgp_accounting::{
 };
 use dpgp_cloaking::CloakingOptions;
 use dpgp_gp::kernel::Kernel;
-use dpgp_gp::{PredictionMap, PriorMoments, Representer};
+use dpgp_gp::{PredictionMap, Representer, TargetSumCovariances};
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
     AuditedLinearMechanism, CloakingSetting, LinearFit, LinearMechanism, LinearNoise, MechanismSetting, PrivacySetting,
@@ -59,7 +59,7 @@ impl PredictionNoise {
     /// the model): post-processing, which costs no budget.
     pub fn with_denoised_predictions(
         self,
-        moments: &PriorMoments,
+        moments: &TargetSumCovariances,
         plain: &PredictionMap,
         scale: f64,
     ) -> Result<Self, TaskError> {
@@ -237,7 +237,7 @@ impl LinearFit for GpAtTestInputs<'_> {
         self.process.mean_representer()
     }
 
-    fn prior_moments(&self) -> Result<PriorMoments, LinalgError> {
+    fn prior_moments(&self) -> Result<TargetSumCovariances, LinalgError> {
         self.process.prior_moments(self.designer.test, self.designer.map)
     }
 

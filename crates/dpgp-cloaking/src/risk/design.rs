@@ -36,13 +36,13 @@ pub struct MinimumRiskDesign {
 /// ```
 /// use std::sync::Arc;
 ///
-/// use dpgp_gp::{PriorMoments, CovarianceRepresentation};
+/// use dpgp_gp::{TargetSumCovariances, CovarianceRepresentation};
 /// use dpgp_cloaking::{PredictionRiskProblem, design_minimum_risk_prediction};
 /// use nalgebra::DMatrix;
 /// // One latent value of variance 1, seen once with noise of variance 1/2; the release adds noise of variance 1/2.
 /// let one = DMatrix::from_element(1, 1, 1.0);
 /// let shared = Arc::new(CovarianceRepresentation::of_factor(one.clone()));
-/// let moments = PriorMoments { cross: one, shared, own: vec![0.5], variances: vec![1.0] };
+/// let moments = TargetSumCovariances { cross: one, shared, own: vec![0.5], variances: vec![1.0] };
 /// let design = design_minimum_risk_prediction(&PredictionRiskProblem::with_equal_weights(moments), 0.5f64.sqrt())?;
 /// // It is 1 / (1 + 1/2 + 1/2) times what is released, and half of the variance is explained.
 /// assert!((design.cloak.released_mean_map()[(0, 0)] - 0.5).abs() < 1e-9);

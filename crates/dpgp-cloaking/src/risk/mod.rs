@@ -39,7 +39,7 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use certificate::EvaluatedStrategy;
-use dpgp_gp::{CovarianceRepresentation, PriorMoments};
+use dpgp_gp::{CovarianceRepresentation, TargetSumCovariances};
 use dpgp_linalg::{leading_svd, product};
 use dpgp_noise::PrivacyError;
 use newton::without_slack;
@@ -137,7 +137,7 @@ fn cut_singular_values(values: &[f64], most: f64) -> SingularValueCut {
 #[derive(Debug, Clone)]
 pub struct PredictionRiskProblem {
     /// The prior of both, in units of the model.
-    pub moments: PriorMoments,
+    pub moments: TargetSumCovariances,
     /// Public weights (t), not negative: the error is the sum of the weighted squared errors. A point without weight is
     /// predicted, but nothing is spent on it.
     pub weights: Vec<f64>,
@@ -145,7 +145,7 @@ pub struct PredictionRiskProblem {
 
 impl PredictionRiskProblem {
     /// All points alike.
-    pub fn with_equal_weights(moments: PriorMoments) -> Self {
+    pub fn with_equal_weights(moments: TargetSumCovariances) -> Self {
         Self { weights: vec![1.0; moments.variances.len()], moments }
     }
 

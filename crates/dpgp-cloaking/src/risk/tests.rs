@@ -12,7 +12,7 @@ use crate::{
     CloakingOptions, DroppedDirectionRule, Objective, PredictionRiskProblem, Solver, design_cloaking_noise,
     design_minimum_risk_prediction,
 };
-use dpgp_gp::{CovarianceRepresentation, PriorMoments};
+use dpgp_gp::{CovarianceRepresentation, TargetSumCovariances};
 use dpgp_linalg::Cholesky;
 use dpgp_noise::PrivacyError;
 
@@ -27,7 +27,7 @@ pub fn problem(inputs: &[f64], sizes: &[f64], points: &[f64]) -> PredictionRiskP
     let common = DMatrix::from_fn(n, n, |i, j| kernel(inputs[i], inputs[j]));
     let mut factor = Cholesky::new("K", &common).unwrap().factor().clone();
     factor.row_iter_mut().zip(sizes).for_each(|(mut row, m)| row *= *m);
-    PredictionRiskProblem::with_equal_weights(PriorMoments {
+    PredictionRiskProblem::with_equal_weights(TargetSumCovariances {
         cross: DMatrix::from_fn(points.len(), n, |i, j| kernel(points[i], inputs[j]) * sizes[j]),
         shared: Arc::new(CovarianceRepresentation::of_factor(factor)),
         own: sizes.iter().map(|m| 0.1 * m).collect(),
@@ -70,7 +70,7 @@ fn a_point_twice_with_half_its_weight_is_the_same_problem() {
 #[test]
 fn a_point_without_weight_is_predicted_and_costs_nothing() {
     let all = small();
-    let three = PredictionRiskProblem::with_equal_weights(PriorMoments {
+    let three = PredictionRiskProblem::with_equal_weights(TargetSumCovariances {
         cross: all.moments.cross.rows(0, 3).into_owned(),
         variances: vec![1.0; 3],
         ..all.moments.clone()
@@ -87,7 +87,7 @@ fn a_point_without_weight_is_predicted_and_costs_nothing() {
 fn units_do_not_matter() {
     let (plain, unit) = (small(), 1e5);
     let whole = plain.moments.shared.left_multiply(&DMatrix::identity(6, 6));
-    let scaled = PredictionRiskProblem::with_equal_weights(PriorMoments {
+    let scaled = PredictionRiskProblem::with_equal_weights(TargetSumCovariances {
         cross: &plain.moments.cross * (unit * unit),
         shared: Arc::new(CovarianceRepresentation::Whole(whole * (unit * unit))),
         own: plain.moments.own.iter().map(|e| e * unit * unit).collect(),

@@ -155,7 +155,7 @@ impl StationaryKernel for AdditiveSetting {
         Some(self.terms_in_units(sides))
     }
 
-    fn is_additive(&self) -> bool {
+    fn is_sum_over_inputs_or_pairs(&self) -> bool {
         true
     }
 }

@@ -21,7 +21,7 @@ pub trait StationaryKernel {
     }
 
     /// Whether it is a sum of functions of one input or two.
-    fn is_additive(&self) -> bool {
+    fn is_sum_over_inputs_or_pairs(&self) -> bool {
         false
     }
 }
@@ -90,7 +90,7 @@ impl BoxKernel {
 
     /// Whether its process can be seen through Fourier moments: with more than four inputs only a sum of functions of few of them.
     pub fn supports_fourier_moments(&self) -> bool {
-        self.is_additive() || self.dimensions() <= MOST_TOGETHER
+        self.is_sum_over_inputs_or_pairs() || self.dimensions() <= MOST_TOGETHER
     }
 
     /// The kernel over its variance, in units of the box, all lengthscales that much longer; periods stay.
@@ -122,8 +122,8 @@ impl BoxKernel {
     }
 
     /// Whether it is a sum of functions of one input or two.
-    pub fn is_additive(&self) -> bool {
-        self.setting.as_stationary().is_some_and(StationaryKernel::is_additive)
+    pub fn is_sum_over_inputs_or_pairs(&self) -> bool {
+        self.setting.as_stationary().is_some_and(StationaryKernel::is_sum_over_inputs_or_pairs)
     }
 }
 

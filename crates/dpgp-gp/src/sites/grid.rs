@@ -42,7 +42,7 @@ fn korobov_points(dimensions: usize) -> DMatrix<f64> {
 /// The midpoints of `side^d` equal boxes that the unit box is cut into (side^d x d); the last coordinate moves fastest.
 ///
 /// ```
-/// let sites = dpgp_gp::sites::unit_box_grid(2, 2);
+/// let sites = dpgp_gp::sites::box_midpoint_grid(2, 2);
 /// assert_eq!(sites.row(1).iter().copied().collect::<Vec<_>>(), [0.25, 0.75]);
 /// ```
 pub fn box_midpoint_grid(dimensions: usize, side: usize) -> DMatrix<f64> {

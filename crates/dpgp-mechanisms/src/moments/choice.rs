@@ -62,7 +62,7 @@ impl FourierMomentsDesign {
 /// beyond; of an additive kernel those of its parts.
 pub(super) fn kernel_frequencies(reference: &PublicReferenceModel, period: f64) -> Frequencies {
     let (kernel, dimensions) = (&reference.kernel, reference.kernel.dimensions());
-    let parts = kernel.exponentiated_quadratic_terms().filter(|_| kernel.is_additive());
+    let parts = kernel.exponentiated_quadratic_terms().filter(|_| kernel.is_sum_over_inputs_or_pairs());
     if let Some(parts) = parts {
         return Frequencies::from_vectors(parts.iter().flat_map(|part| additive_part_frequencies(part, period)));
     }

@@ -162,7 +162,7 @@ impl MomentsModel {
     }
 
     /// Whether the kernel is a sum of functions of one input or two.
-    pub fn is_additive(&self) -> bool {
+    pub fn is_sum_over_inputs_or_pairs(&self) -> bool {
         matches!(self.model.kernel, KernelSetting::Additive(_))
     }
 

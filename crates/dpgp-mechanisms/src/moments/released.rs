@@ -266,7 +266,7 @@ impl MomentsModel {
         released: &ReleasedFourierMoments,
         grid: &HyperparameterGrid,
     ) -> Result<SiteProcessPosterior, MechanismError> {
-        let (features, noisy) = released.to_features_and_sums(self.is_additive());
+        let (features, noisy) = released.to_features_and_sums(self.is_sum_over_inputs_or_pairs());
         let inputs = InputPosterior::new(&features, &noisy)?;
         Ok(fit_site_mixture(&features, &noisy, &inputs, grid)?)
     }

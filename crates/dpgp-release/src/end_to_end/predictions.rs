@@ -25,7 +25,7 @@ use dpgp_data::rows::InMemoryRows;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_run::{Project, target_guarantee_caveats};
 use dpgp_stream::sum_rows_serially;
-use dpgp_task::{Predictions, PreparedRelease, Sample};
+use dpgp_task::{Predictions, Sample, UnnoisedRelease};
 
 /// Draws for each point, and the least number of them.
 const DRAWS: usize = 8;
@@ -36,7 +36,7 @@ const NOISY: [&[&str]; 2] = [&["private_mean"], &["private_mean", "gp_sd", "nois
 
 /// The release of data in which one record is replaced.
 struct NeighbourRelease {
-    release: PreparedRelease,
+    release: UnnoisedRelease,
     /// Of the predictions, with the stream of noise that those of the data have.
     difference: DVector<f64>,
     /// The most that rounding has added to it.
@@ -101,7 +101,7 @@ impl PredictionRequest<'_> {
     /// Exceptions to the claim, and limits from data and settings.
     fn caveat_checks(
         &self,
-        release: &PreparedRelease,
+        release: &UnnoisedRelease,
         project: &Project,
         progress: &dyn Progress,
     ) -> Vec<EndToEndCheck> {
@@ -116,7 +116,7 @@ impl PredictionRequest<'_> {
     /// The largest distance of the neighbours, against the claim.
     fn check_neighbour_distances(
         &self,
-        release: &PreparedRelease,
+        release: &UnnoisedRelease,
         neighbours: &[NeighbourRelease],
         seed: u64,
     ) -> Result<EndToEndCheck, ReleaseError> {
@@ -145,7 +145,7 @@ impl PredictionRequest<'_> {
     /// Releases of the data and of the neighbour that differs most, as files.
     fn attack_furthest_neighbour(
         &self,
-        release: &PreparedRelease,
+        release: &UnnoisedRelease,
         neighbours: &[NeighbourRelease],
         draws: AttackDrawSetting,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
@@ -162,7 +162,7 @@ impl PredictionRequest<'_> {
     /// Releases with noise of the operating system, read from their files.
     fn sample_outputs(
         &self,
-        release: &PreparedRelease,
+        release: &UnnoisedRelease,
         draws: AttackDrawSetting,
     ) -> Result<MechanismOutputs, ReleaseError> {
         let hides_inputs = matches!(release.certificate.neighbours, Some(Neighbours::OneRecord(_)));
@@ -180,7 +180,7 @@ impl PredictionRequest<'_> {
 
 /// The largest distance of the neighbours by the released numbers themselves, in standard deviations of their noise, against the claim.
 /// What hyperparameters make of them is not linear.
-fn check_exact_neighbour_distances(release: &PreparedRelease, neighbours: &[NeighbourRelease]) -> EndToEndCheck {
+fn check_exact_neighbour_distances(release: &UnnoisedRelease, neighbours: &[NeighbourRelease]) -> EndToEndCheck {
     let before = release.noiseless_release_in_noise_sds();
     let apart = |neighbour: &NeighbourRelease| {
         let after = neighbour.release.noiseless_release_in_noise_sds();

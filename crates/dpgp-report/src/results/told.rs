@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::committed::{CommittedResults, ExperimentResults};
 use super::counts::{FindingVerdict, VerdictEvidence};
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_four_digits};
-use dpgp_spec::{ClaimOwner, DeviationKind, OwnValueSelector, PaperReportRow, PrintedNumberSelector, cell_has_labels};
+use dpgp_spec::{ClaimOwner, DeviationKind, OurNumberSelector, PaperReportRow, PrintedNumberSelector, cell_has_labels};
 
 /// A row of the page.
 #[derive(Debug, Clone, Serialize)]
@@ -168,7 +168,7 @@ impl<'a> PaperExperimentLookup<'a> {
         })
     }
 
-    fn format_selected_value(&self, row: &PaperReportRow, chosen: &OwnValueSelector) -> Option<String> {
+    fn format_selected_value(&self, row: &PaperReportRow, chosen: &OurNumberSelector) -> Option<String> {
         let examined = self.find_experiment(chosen.experiment.as_deref().or(row.experiment.as_deref()))?;
         let committed = examined.committed.as_ref()?;
         let axes = &examined.experiment.axes;

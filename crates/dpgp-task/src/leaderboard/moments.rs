@@ -67,7 +67,7 @@ impl MomentsRegression {
                 context.job.known.designs.get_or_compute(&question, || question.solve_design().map(Arc::new))?;
             releases.push(UnnoisedMomentsRelease {
                 sums: design.compute_moments(&inputs, &rows.targets),
-                features: design.site_features(reference.kernel.is_additive()),
+                features: design.site_features(reference.kernel.is_sum_over_inputs_or_pairs()),
                 sigma,
                 design,
             });

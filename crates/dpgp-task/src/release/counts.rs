@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::Rng;
 
 use super::spread::{GridCounts, WithinBinSpread};
-use super::{Predictions, PreparedRelease, Sample, TaskError, UnnoisedValues};
+use super::{Predictions, Sample, TaskError, UnnoisedRelease, UnnoisedValues};
 use crate::{CellSetting, DensityTask, TaskSetting};
 use dpgp_gp::{GridAxis, GridPosterior, GridSumEstimate, NoisyGrid, denoise_grid};
 use dpgp_mechanisms::CertifiedCountsNoise;
@@ -204,7 +204,7 @@ pub(super) struct UnnoisedCounts {
 
 impl UnnoisedCounts {
     /// Counts all rows and computes the guarantee.
-    pub fn prepare_release(setting: &CellSetting, sample: &Sample) -> Result<PreparedRelease, TaskError> {
+    pub fn prepare_release(setting: &CellSetting, sample: &Sample) -> Result<UnnoisedRelease, TaskError> {
         let (TaskSetting::Density(task), Some(model)) = (&*setting.task, DensityTask::histogram(setting)) else {
             return Err(TaskError::Missing { needed: "mechanism.histogram" });
         };
@@ -217,7 +217,7 @@ impl UnnoisedCounts {
         let mut counts = summand.zero();
         summand.add_rows(&mut columns, &mut counts, &mut Vec::new());
         let counts = counts.bins;
-        Ok(PreparedRelease {
+        Ok(UnnoisedRelease {
             certificate: guarantee.certificate.clone(),
             noise: guarantee.record,
             form: UnnoisedValues::Counts(Box::new(Self { axes, counts, guarantee })),

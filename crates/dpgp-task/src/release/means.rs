@@ -21,7 +21,7 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{PURPOSE, Predictions, PreparedRelease, ReleasedTargetCombinations, UnnoisedValues};
+use super::{PURPOSE, Predictions, ReleasedTargetCombinations, UnnoisedRelease, UnnoisedValues};
 use crate::averaged::{FoldInputs, model_averaged_posterior};
 use crate::model::{GpOnTrainingInputs, InducingInputPlacer, PredictionMapWithVariances, noise_variance};
 use crate::noise::NoiseDesigner;
@@ -91,7 +91,7 @@ impl UnnoisedPredictions {
         sample: &Sample,
         points: &PredictionPoints,
         streams: &RandomStreams,
-    ) -> Result<PreparedRelease, TaskError> {
+    ) -> Result<UnnoisedRelease, TaskError> {
         let Some(model) = setting.model.as_deref() else {
             return Err(TaskError::NotReleasable { reason: "it has no model" });
         };
@@ -181,7 +181,7 @@ impl UnnoisedPredictions {
             map: noise.map.clone(),
             release,
         };
-        Ok(PreparedRelease {
+        Ok(UnnoisedRelease {
             form: UnnoisedValues::Means(Box::new(means)),
             certificate: noise
                 .certificate(guarantee, &normalisation_caveats(setting, &normalised))

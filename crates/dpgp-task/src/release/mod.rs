@@ -33,7 +33,7 @@ const CENTRAL_95: f64 = 1.959_963_984_540_054;
 
 /// Predictions before their noise, and the noise to add. Never show the former.
 #[derive(Debug, Clone)]
-pub struct PreparedRelease {
+pub struct UnnoisedRelease {
     form: UnnoisedValues,
     /// What is guaranteed.
     pub certificate: Certificate,
@@ -84,7 +84,7 @@ impl Predictions {
     }
 }
 
-impl PreparedRelease {
+impl UnnoisedRelease {
     /// Fits the model to all rows of the sample and designs the noise at the points.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl PreparedRelease {
     }
 }
 
-impl PreparedRelease {
+impl UnnoisedRelease {
     /// Returns the predictions without noise, if the noise is added to predictions and not to sums. Never show them.
     /// They are for attacks, which know the data.
     pub fn noiseless_predictions(&self) -> Option<Vec<f64>> {
@@ -147,7 +147,7 @@ impl PreparedRelease {
     }
 }
 
-impl PreparedRelease {
+impl UnnoisedRelease {
     /// The released numbers without noise, in standard deviations of it, if the noise is added to combinations of targets. Never show
     /// them.
     pub fn noiseless_release_in_noise_sds(&self) -> Option<Vec<f64>> {
@@ -227,11 +227,11 @@ task.prediction = { grid = [{ from = 0.0, to = 7.0, points = 8 }] }
 privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic", mechanism.MECHANISM }
 "#;
 
-    fn prepared(mechanism: &str, targets: Vec<f64>) -> PreparedRelease {
+    fn prepared(mechanism: &str, targets: Vec<f64>) -> UnnoisedRelease {
         prepared_of(&SPEC.replace("MECHANISM", mechanism), targets)
     }
 
-    fn prepared_of(spec: &str, targets: Vec<f64>) -> PreparedRelease {
+    fn prepared_of(spec: &str, targets: Vec<f64>) -> UnnoisedRelease {
         let spec = spec.to_owned();
         let manifest = DatasetManifest::load_shipped().unwrap();
         let experiment = Experiment::parse("release", "release.toml".as_ref(), spec, &manifest).unwrap();
@@ -239,7 +239,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let points = points();
         let streams = RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let sample = Sample::new(&[inputs], targets);
-        PreparedRelease::new(
+        UnnoisedRelease::new(
             experiment.cells[0].setting(),
             &sample,
             &PredictionPoints::with_equal_weights(points),
@@ -252,7 +252,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         DMatrix::from_fn(5, 1, |i, _| 1.7 * i as f64)
     }
 
-    fn means(release: &PreparedRelease) -> &UnnoisedPredictions {
+    fn means(release: &UnnoisedRelease) -> &UnnoisedPredictions {
         let UnnoisedValues::Means(means) = &release.form else { panic!("noise on sums") };
         means
     }

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{ExpectedErrors, Predictions, PreparedRelease, PreviewScope, ReleasePreview, UnnoisedValues};
+use super::{ExpectedErrors, Predictions, PreviewScope, ReleasePreview, UnnoisedRelease, UnnoisedValues};
 use crate::{CellSetting, Sample, SurfaceModel, TaskError};
 use dpgp_gp::sites::site_points;
 use dpgp_mechanisms::{LEAST_SIGMA, MomentsModel, PrivacySetting, SumsNoise, SurfacePrediction};
@@ -28,14 +28,14 @@ impl UnnoisedMoments {
         setting: &CellSetting,
         sample: &Sample,
         points: &DMatrix<f64>,
-    ) -> Result<PreparedRelease, TaskError> {
+    ) -> Result<UnnoisedRelease, TaskError> {
         let Some(model) = MomentsModel::new(setting) else {
             return Err(TaskError::NotReleasable { reason: "its mechanism is not mechanism.moments" });
         };
         let (sums, privacy) = (model.sum_rows_on_lattice(sample.columns())?, (*setting.privacy).clone());
         let guarantee = model.certified_noise(&sums, &privacy)?;
         let moments = Self { model, points: points.clone(), sums, privacy };
-        Ok(PreparedRelease {
+        Ok(UnnoisedRelease {
             form: UnnoisedValues::Moments(Box::new(moments)),
             certificate: guarantee.certificate,
             noise: guarantee.record,
@@ -106,14 +106,14 @@ impl UnnoisedSums {
         setting: &CellSetting,
         sample: &Sample,
         points: &DMatrix<f64>,
-    ) -> Result<PreparedRelease, TaskError> {
+    ) -> Result<UnnoisedRelease, TaskError> {
         let Some(model) = SurfaceModel::new(setting) else {
             return Err(TaskError::NotReleasable { reason: "its task is not task.surface" });
         };
         let guarantee = model.guarantee(&setting.privacy);
         let (points, sums) = (points.clone(), model.sums(sample)?);
         let sums = Self { model, points, sums, noise: guarantee.noise };
-        Ok(PreparedRelease {
+        Ok(UnnoisedRelease {
             form: UnnoisedValues::Sums(Box::new(sums)),
             certificate: guarantee.certificate,
             noise: guarantee.record,

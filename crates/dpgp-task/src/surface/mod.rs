@@ -274,7 +274,7 @@ impl<'a> MomentsSurfaceSharedState<'a> {
         let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();
         let middles = DMatrix::from_row_slice(rows.cells.len(), domain.len(), &middles);
         let places = scale_from_unit_box(&middles, domain);
-        let spots = match model.is_additive() {
+        let spots = match model.is_sum_over_inputs_or_pairs() {
             true => RepresentativePoints::from_cells(&rows, &places),
             false => RepresentativePoints::from_sites(&rows, domain),
         };

@@ -35,7 +35,7 @@ impl ValueWithSpread {
 }
 
 /// One line of the figure.
-struct IntervalLine {
+struct ValueComparisonRow {
     name: String,
     /// The place of its label on the axis of groups.
     group: usize,
@@ -45,7 +45,7 @@ struct IntervalLine {
 
 impl PictureBuilder for IntervalsFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let mut lines: Vec<IntervalLine> =
+        let mut lines: Vec<ValueComparisonRow> =
             self.metrics.iter().flat_map(|metric| metric_lines(self, report, metric)).collect();
         lines.sort_by_key(|line| line.group);
         // The first line stands highest.
@@ -77,12 +77,12 @@ fn single_numeric_axis(report: &Report<'_>) -> Option<usize> {
     (report.experiment.axes.len() == 1 && report.is_numeric(0)).then_some(0)
 }
 
-fn metric_lines(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
+fn metric_lines(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<ValueComparisonRow> {
     let rows = report.rows.iter().filter(|row| row.row.metric == metric);
     rows.map(|row| build_interval_line(setting, report, row)).collect()
 }
 
-fn build_interval_line(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
+fn build_interval_line(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> ValueComparisonRow {
     let metric = (setting.metrics.len() > 1).then(|| report.display_name(&row.row.metric).to_owned());
     let groups = setting.groups.as_deref().and_then(|name| report.axis_index(name));
     let axes = row.labels.iter().enumerate();
@@ -93,7 +93,7 @@ fn build_interval_line(setting: &IntervalsFigure, report: &Report<'_>, row: &Rep
     if let Some(axis) = groups {
         labels[..=axis].rotate_right(1);
     }
-    IntervalLine {
+    ValueComparisonRow {
         name: labels.into_iter().chain(metric).collect::<Vec<_>>().join(", "),
         group: groups.map_or(0, |axis| report.label_index(row.row.cell, axis)),
         ours: ValueWithSpread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
@@ -106,14 +106,14 @@ fn build_interval_line(setting: &IntervalsFigure, report: &Report<'_>, row: &Rep
 
 /// The range of all bars; from zero, unless the spec says otherwise. On a logarithmic scale a bar that reaches zero
 /// stops at its value.
-fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
+fn scale(setting: &IntervalsFigure, lines: &[ValueComparisonRow]) -> Scale {
     let spreads = lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));
     let reached = spreads.flat_map(|s| s.ends().map(|end| if setting.log && end <= 0.0 { s.value } else { end }));
     if setting.log || setting.close { Scale::covering(setting.log, reached) } else { Scale::from_zero(reached) }
 }
 
 /// The spread as a bar and the value as a dot: filled for ours, by its owner for another.
-fn marks(line: &IntervalLine, height: f64) -> Vec<Mark> {
+fn marks(line: &ValueComparisonRow, height: f64) -> Vec<Mark> {
     let (above, below) = (height + ASIDE, height - ASIDE);
     let dot = Mark::dots(&[PlotPoint::new(line.ours.value, above)], RADIUS, OURS.colour);
     let mut marks = vec![line.ours.bar(above, OURS), dot];
