@@ -17,7 +17,7 @@ use dpgp_run::Project;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Ranks methods by the committed tables of experiments whose spec says whether high or low numbers are best. Computes nothing. Outside a
+Ranks methods by the committed tables of experiments whose spec says whether higher or lower is better. Computes nothing. Outside a
 project, it uses the tables shipped with dpgp if the results folder has none. Methods within two standard errors of the best are level
 with it and are marked with =, because another run may change their order. Methods without a guarantee are shown but not ranked.
 

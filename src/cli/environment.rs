@@ -27,7 +27,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// As a process of its own.
+    /// Runs with the arguments of this process.
     pub fn from_process_arguments() -> Self {
         Self { arguments: std::env::args_os().collect(), again: None }
     }

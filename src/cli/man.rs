@@ -17,7 +17,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ManArguments {
-    /// The subcommand to print a page for [default: all of dpgp]
+    /// The subcommand whose page to print [default: the page of dpgp itself]
     #[arg(value_name = "VERB")]
     verb: Option<String>,
 }

@@ -30,7 +30,7 @@ Each finished result is stored at once. A run that was killed or interrupted res
 computes nothing. Results are keyed by cell, seed, replicate and digests of the data. If you change one value of a grid, only the
 new cells are computed.
 
-If a cell fails, the table still has the other cells, with the reason for the failure. The exit code is then 4.
+If a cell fails, the table still has the other cells, and says why that cell failed. The exit code is then 4.
 
 Examples:
   dpgp run smith2021/toy                      writes results/smith2021/toy/; needs no download

@@ -100,10 +100,10 @@ fn text(verified: &ReleaseVerification) -> String {
     }
     let all = count_with_noun(verified.checks.len(), "check holds", "checks hold");
     if verified.holds() {
-        let who = if verified.signed { "" } else { "who made the release (a signature does), or " };
+        let who = if verified.signed { "" } else { "who made the release (a signature can), or " };
         text.push_str(&format!(
-            "all {all}: the files are unchanged, and the numbers of the guarantee agree. Checks cannot show {who}that the noise was drawn: \
-             only the holder of the data knows.\n"
+            "all {all}: the files are unchanged, and the numbers of the guarantee agree. These checks cannot show {who}that the noise was really \
+             drawn: only the holder of the data knows that.\n"
         ));
     }
     text

@@ -183,7 +183,7 @@ mod jitter_tests {
     use crate::ExactRegression;
     use crate::kernel::ExponentiatedQuadratic;
 
-    /// On twelve inputs as near as these the matrix is singular to rounding.
+    /// On twelve inputs as near as these the matrix is numerically singular.
     #[test]
     fn more_jitter_than_noise_is_refused() {
         let kernel = ExponentiatedQuadratic::isotropic(100.0, 1.5);

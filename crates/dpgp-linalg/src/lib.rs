@@ -38,7 +38,7 @@ pub enum LinalgError {
     },
     /// The jitter that a factorisation needs is more than the noise of the model.
     #[error(
-        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, which is more \
+        "{matrix} ({size} x {size}) is numerically singular: {jitter:e} must be added to its diagonal, which is more \
          than the noise variance {noise_variance:e} and would change the model; raise noise_variance, or remove \
          duplicate inputs"
     )]

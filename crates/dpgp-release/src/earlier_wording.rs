@@ -7,7 +7,11 @@
 use serde_json::Value;
 
 /// A part of a sentence before, and now.
-const EARLIER: [(&str, &str); 25] = [
+const EARLIER: [(&str, &str); 26] = [
+    (
+        "gp_sd and noise_sd together leave more than half of the variance over the points.",
+        "gp_sd and noise_sd together leave more than half of the variance across the points unexplained.",
+    ),
     (", which rows are those of one person (", ", which rows belong to one person ("),
     (", which rows lack an input and are left out,", ", which rows were dropped because they lack an input,"),
     (
@@ -107,7 +111,7 @@ const EARLIER: [(&str, &str); 25] = [
          the ends of the map those of these inputs, in their order, and are the lengthscales and the \
          noise variance about right?",
         " points, too little is known: gp_sd and noise_sd together leave more than half of the variance \
-         over the points. Noise hides the function, no rows lie there, or the model is wrong. Check the \
+         across the points unexplained. Noise hides the function, no rows lie there, or the model is wrong. Check the \
          ends of the map, the order of the inputs, the lengthscales and the noise variance",
     ),
     (

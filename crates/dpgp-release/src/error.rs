@@ -261,7 +261,7 @@ pub enum ReleaseError {
     },
     /// A file that is named twice, or two files that share more rows than chance would explain.
     #[error(
-        "{first} and {second} hold the same rows, or share more rows than chance explains. Shared rows would \
+        "{first} and {second} hold the same rows, or share more rows than chance would explain. Shared rows would \
          count twice, so name only one of the two"
     )]
     SameRows {

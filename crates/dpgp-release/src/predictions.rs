@@ -472,7 +472,7 @@ pub(super) fn uninformative_points_warning(predictions: &Predictions) -> Option<
     (all >= FEWEST && 2 * little > all).then(|| {
         format!(
             "at {little} of {all} points, too little is known: gp_sd and noise_sd together leave more than \
-             half of the variance over the points. Noise hides the function, no rows lie there, or the model \
+             half of the variance across the points unexplained. Noise hides the function, no rows lie there, or the model \
              is wrong. Check the ends of the map, the order of the inputs, the lengthscales and the noise \
              variance"
         )

@@ -138,7 +138,7 @@ pub(super) fn describe_joint_guarantee(joint: &Value) -> Option<String> {
     let (epsilon, delta, risk) = (epsilon?, delta?, joint.get("in_words").and_then(Value::as_str));
     let (count, names, neighbours) =
         (names.len(), names.join(", "), text_list(joint.get("neighbours")).join("; for other answers, "));
-    let risk = risk.map(|risk| format!(" From all of them: {}", lower_first(risk))).unwrap_or_default();
+    let risk = risk.map(|risk| format!(" Given all of these answers, {}", lower_first(risk))).unwrap_or_default();
     Some(format!(
         "One of {count} answers released together ({names}), which jointly have epsilon = {epsilon:?} and delta = {delta:?} \
          ({neighbours}).{risk}"

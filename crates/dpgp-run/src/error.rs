@@ -101,7 +101,7 @@ pub enum RunError {
         spec: String,
     },
     /// Cells failed numerically; the others are stored.
-    #[error("{experiment}: {} of {all} blocks failed, {done} are stored\n{}", failures.len(), format_cell_failures(failures))]
+    #[error("{experiment}: {} of {all} blocks failed; {done} are stored\n{}", failures.len(), format_cell_failures(failures))]
     Cells {
         /// The experiment.
         experiment: String,

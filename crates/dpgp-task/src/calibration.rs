@@ -219,7 +219,7 @@ pub enum PosteriorRule {
         /// The public grid of inputs, a range for each input.
         grid: Vec<RangeSetting>,
     },
-    /// By a process on the public box of the inputs, which accounts for the uncertainty about the private inputs.
+    /// By a Gaussian process on the public box of the inputs, which accounts for the uncertainty about the private inputs.
     Sites,
 }
 

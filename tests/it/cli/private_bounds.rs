@@ -116,7 +116,7 @@ fn bounds_that_cannot_be_had_are_refused() {
         noise.err
     );
     let other = counts("\"place\"", axis, "[0, 900, 0]").expect(2);
-    assert!(other.err.contains("these are bounds of \"place\", but the target is \"minutes\""), "{}", other.err);
+    assert!(other.err.contains("holds bounds for \"place\", but the target is \"minutes\""), "{}", other.err);
     let plane = counts("\"minutes\", \"place\"", &format!("{axis}, {axis}"), "[9, 9, 9, 9, 9, 9, 9, 9, 9]").expect(2);
     assert!(plane.err.contains("bounds need counts of one numeric column"), "{}", plane.err);
     // Counts that do not say what they cost, or cost the whole budget, leave nothing: never the whole again.

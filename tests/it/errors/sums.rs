@@ -272,7 +272,7 @@ fn one_cell_that_fails_leaves_the_others_their_table() {
     let run = project.dpgp(&["run", "study.toml"]).expect(4);
     let reason = "arms = 3: the target 2 is not one of the classes 0 to 1";
     assert!(
-        run.err.contains("1 of 2 blocks failed, 1 are stored") && run.out.contains("written to"),
+        run.err.contains("1 of 2 blocks failed; 1 are stored") && run.out.contains("written to"),
         "{} {}",
         run.err,
         run.out
@@ -287,7 +287,7 @@ fn one_cell_that_fails_leaves_the_others_their_table() {
     // Nothing is committed that lacks a cell.
     // A check does not stop at an experiment that fails: that is one of its findings.
     let check = project.dpgp(&["check", "study.toml"]).expect(1);
-    assert!(check.out.contains("1 of 2 blocks failed, 1 are stored"), "{}", check.out);
+    assert!(check.out.contains("1 of 2 blocks failed; 1 are stored"), "{}", check.out);
     project.write("study.toml", &format!("{spec}\n{grid} = [2]\n"));
     project.dpgp(&["run", "study.toml"]).expect(0);
     assert!(!project.read("results/study/table.md").contains("failed"));

@@ -1,6 +1,6 @@
 //! The shipped experiments, their small data and their committed tables, for users without the sources.
 
-#[cfg_attr(not(test), allow(dead_code, reason = "only the build script and a test pack files"))]
+#[cfg_attr(not(test), allow(dead_code, reason = "only the build script and one test use this module"))]
 mod pack;
 
 use std::collections::BTreeMap;

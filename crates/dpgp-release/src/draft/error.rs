@@ -34,7 +34,7 @@ pub enum DraftError {
         fewest: usize,
     },
     /// Released bounds are of another column.
-    #[error("{}: these are bounds of {found:?}, but the target is {target:?}", path.display())]
+    #[error("{}: holds bounds for {found:?}, but the target is {target:?}", path.display())]
     BoundsOfOther {
         /// The file of counts.
         path: PathBuf,

@@ -73,9 +73,9 @@ impl PaperCoverageSummary {
         let share = self.share_outside_central_95()?;
         let (experiment, most) = &self.most;
         let outside = format!(
-            "{}: {} printed numbers correspond to our results that vary between replicates, on the paper's data \
-             and not fitted ({most} of them in {experiment}). {:.0} % of them lie outside the central 95 %; if a \
-             paper is reproduced, 5 % are expected",
+            "{}: {} printed numbers can be compared with results of ours that vary between replicates, use the paper's \
+             data and are not fitted ({most} of them in {experiment}). {:.0} % of them lie outside the central 95 % of \
+             our runs; for a paper that is reproduced exactly, 5 % would be expected",
             self.paper,
             self.p_values.len(),
             100.0 * share

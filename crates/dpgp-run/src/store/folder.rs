@@ -216,7 +216,7 @@ impl ResultStore {
         let size = found.len();
         if read.damaged > 0 {
             self.warnings.push(format!(
-                "{}: {} lines are damaged and ignored; their results are computed again",
+                "{}: {} lines are damaged and were ignored; their results will be computed again",
                 path.display(),
                 read.damaged
             ));

@@ -69,7 +69,7 @@ pub enum LeaderboardPosteriorSetting {
     /// By a regularised inverse, with the covariance corrected for the noise to first order.
     #[default]
     NoiseAware,
-    /// By a process on the public box, given the numbers of rows near public sites. These numbers are inferred from the
+    /// By a Gaussian process on the public box of the inputs, given how many rows lie near each public site. These numbers are inferred from the
     /// noisy sums, with their uncertainty. No row is read again, and the guarantee is the same.
     Sites,
 }

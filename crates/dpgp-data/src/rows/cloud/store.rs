@@ -107,7 +107,7 @@ fn store_to_io_error(error: &StoreError) -> io::Error {
         }
         (_, Some(status)) => (ErrorKind::Other, format!("the store answered with HTTP status {status}")),
         _ if text.contains("non-partial response") => {
-            (ErrorKind::Unsupported, "the server does not support partial downloads, which are needed".to_owned())
+            (ErrorKind::Unsupported, "the server does not support partial downloads, which dpgp needs".to_owned())
         }
         _ => describe_transport_error(find_cause::<HttpError>(error).map(HttpError::kind)),
     };
