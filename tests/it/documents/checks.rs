@@ -184,7 +184,7 @@ fn what_is_not_checked_is_told_with_its_reason() {
 #[test]
 fn how_much_may_be_chance_is_told_with_the_number_of_p_values() {
     let page = page();
-    let numbers = "- paper: 10 printed numbers correspond to our results that vary between replicates";
+    let numbers = "- paper: 10 printed numbers can be compared with results of ours that vary between replicates";
     assert!(page.contains(numbers), "{page}");
     assert!(page.contains("(5 of them in paper/made-up). 20 % of them lie outside the central 95 %"), "{page}");
     // D is the largest of p - (i - 1)/10 and i/10 - p over .01, .05, .2, .3, .4, .5, .6, .7, .8, .9: 2/10 - .05 = .15.

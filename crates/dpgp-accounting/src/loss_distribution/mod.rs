@@ -19,8 +19,8 @@ use refine::{Enclosure, RefinementStoppingRule};
 /// and `ln` good to 4 units in the last place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossDistributionAccountant {
-    /// The grid is refined until the bounds on epsilon are this close, relative to the upper one, or until it would
-    /// have too many points; both bounds hold anyway.
+    /// The grid is refined until the bounds on epsilon are this close, relative to the upper one, until it would have
+    /// too many points, or six times; both bounds hold anyway.
     pub tolerance: f64,
 }
 
