@@ -369,7 +369,7 @@ mod tests {
             (
                 &[json!({ "type": "Polygon", "coordinates": [[[0, 0], [1e300, 0], [0, 1]]] })],
                 None,
-                "each of two numbers below 1e100",
+                "each a pair of numbers below 1e100",
             ),
         ] {
             let problem = named(features, property).unwrap_err();

@@ -8,10 +8,6 @@ use serde_json::Value;
 
 /// A part of a sentence before, and now.
 const EARLIER: [(&str, &str); 26] = [
-    (
-        "gp_sd and noise_sd together leave more than half of the variance over the points.",
-        "gp_sd and noise_sd together leave more than half of the variance across the points unexplained.",
-    ),
     (", which rows are those of one person (", ", which rows belong to one person ("),
     (", which rows lack an input and are left out,", ", which rows were dropped because they lack an input,"),
     (
@@ -120,6 +116,10 @@ const EARLIER: [(&str, &str); 26] = [
          its noise",
         "round(N(0, sd^2)) on each released whole number, rounded exactly, with randomness from the \
          operating system; no floating-point number meets private data before the noise is added",
+    ),
+    (
+        "gp_sd and noise_sd together leave more than half of the variance over the points.",
+        "gp_sd and noise_sd together leave more than half of the variance across the points unexplained.",
     ),
 ];
 
