@@ -1,4 +1,4 @@
-//! Printing to standard output, where the reader may go away at any time.
+//! Printing to standard output, where the reader may go away at any time, and a spinner on standard error.
 //!
 //! Types of the values that verbs print with `--format json`. `dpgp schema outputs` is generated from them.
 

@@ -541,7 +541,7 @@ pub struct TableGrade {
     pub missing_numbers: usize,
     /// Claims left out because the table lacks their rows.
     pub missing_claims: usize,
-    /// Claims about more rows than the table has: they can fail, but not hold.
+    /// Claims that need more rows than the table has. They can fail but not hold.
     pub partial_claims: usize,
     /// The numbers of the table, ours and the printed ones, for every cell and each metric of the table.
     /// Rows that match no cell, such as another method, come last.

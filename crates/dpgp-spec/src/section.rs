@@ -424,7 +424,7 @@ fn write_canonical(value: &Value, left_out: &[&str], text: &mut String) {
     }
 }
 
-/// Writes a string as its `Debug` form, in which only printable ASCII characters are sure to stand as they are.
+/// Writes a string in its `Debug` form. Printable ASCII characters need no escape, except quotes and backslashes.
 fn write_quoted(quoted: &str, text: &mut String) {
     if quoted.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
         text.extend(["\"", quoted, "\""]);

@@ -44,8 +44,14 @@ fn sound_releases_hold() {
         assert!(run.out.contains("is the same for the file and for"), "{}", run.out);
         project.assert_nothing_left();
     }
-    let run = project(TARGETS).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
+    let few = ["audit", "--end-to-end", "s.toml", "--at", "grid.csv", "--releases", "60"];
+    let run = project(TARGETS).dpgp(&few).expect(0);
     assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
+    assert!(
+        run.out.contains("60 releases of each of two neighbours") && run.out.contains("of 120 releases, "),
+        "{}",
+        run.out
+    );
 }
 
 /// Releases that weigh hyperparameters, and nested cells: the attack finds their noise, and certificates verify.

@@ -309,3 +309,13 @@ fn a_misspelt_metric_is_named() {
     let unknown = &graded["grade"]["unknown_metrics"];
     assert_eq!(unknown, &serde_json::json!([{ "metric": "RMSE", "line": 3, "closest": "rmse" }]));
 }
+
+/// A table without a layout shows the metric of the first claim, and names the others. The first of this table is a wrong lengthscale.
+#[test]
+fn a_table_shows_what_claims_are_about() {
+    let shown = Project::empty().dpgp(&["show", "honkela2021/fig3", "--table"]).expect(0).out;
+    assert!(shown.starts_with("lengthscale/1\n"), "{shown}");
+    let others = shown.lines().skip_while(|line| !line.starts_with("--metric shows other metrics: "));
+    let others = others.collect::<Vec<_>>().join(" ");
+    assert!(others.contains("lengthscale/0.333") && others.contains("noise-sd/0.1"), "{shown}");
+}

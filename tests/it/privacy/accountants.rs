@@ -45,8 +45,7 @@ proptest! {
     fn proved_bounds_are_above_the_lower_bound(event in events(), exponent in -8.0..-2.0f64) {
         let delta = 10f64.powf(exponent);
         let spent = PLD.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap();
-        // An epsilon far below the loss of a step, such as 2e-4, has bounds that are close, but not relative to it: grids have a finest
-        // width.
+        // Bounds on a tiny epsilon, such as 2e-4, are close in absolute terms only, because the grid has a smallest width.
         prop_assert!(spent.upper - spent.lower <= 1e-3 * spent.upper + 1e-5, "{spent:?}");
         prop_assert!(spent.lower <= RenyiAccountant.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap().upper);
         let classic = AdvancedCompositionAccountant.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap();

@@ -34,7 +34,8 @@ use dpgp_claim_audit::AuditVerdict;
 pub struct AttackDrawSetting {
     /// The seed of the noise that a data set and its neighbour share.
     pub seed: u64,
-    /// The number of releases of each of two neighbours. None: as many as give about a million numbers, from 100 to 1000.
+    /// The number of releases of each of two neighbours. `None` means as many as give about a million numbers, but at least
+    /// 100 and at most 1000.
     pub releases: Option<NonZeroUsize>,
 }
 
