@@ -107,7 +107,7 @@ pub enum CliError {
     WrongAnswer { key: String, said: String, needed: String },
     /// More answers than questions.
     #[error(
-        "too many answers: {0:?} follows the last one, so an earlier answer may be on the wrong line; nothing was written"
+        "too many answers: {0:?} follows the answer to the last question, so an earlier answer may be on the wrong line; nothing was written"
     )]
     MoreAnswers(String),
     /// Results are missing.
@@ -162,7 +162,7 @@ pub enum CliError {
     #[error("--areas is for released counts; other numbers do not add up over an area")]
     AreasOfMoments,
     /// A certificate that guarantees nothing.
-    #[error("{} guarantees nothing that could be registered: {why}", path.display())]
+    #[error("{} contains no guarantee that could be registered: {why}", path.display())]
     NothingToRegister {
         /// The file.
         path: PathBuf,

@@ -76,10 +76,10 @@ pub(super) struct MapOptionArguments {
     /// A public GeoJSON file whose lines and borders are drawn over a map of longitude and latitude
     #[arg(long, value_name = "GEOJSON", requires = "map")]
     outline: Option<PathBuf>,
-    /// Column of the longitude [default: recognised by name]
+    /// The longitude column [default: recognised by name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lon: Option<String>,
-    /// Column of the latitude [default: recognised by name]
+    /// The latitude column [default: recognised by name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lat: Option<String>,
     /// Title of the map [default: made from the column names]

@@ -13,6 +13,7 @@ use super::output::Spinner;
 use super::output::{NewSpec, new_file_error, print, print_json, write_new};
 use dpgp_data::{ColumnNameSource, Separator, is_hidden_char, read_limited_text};
 use dpgp_fs::existing_parent_folder;
+use dpgp_number::text::count_with_noun;
 use dpgp_release::draft::{
     ChosenColumns, ColumnRoles, CountChoices, CountNeighbourRelation, GeneratedSpec, PersonColumnAndLimit,
     ProtectedPart, SpecDraft, UserDataFile, describe_file, first_names_text, generate_spec, indent_first_lines,
@@ -272,8 +273,9 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
             };
             let whom = match &people {
                 Some(PersonColumnAndLimit { column, most_rows, .. }) => format!(
-                    "the guarantee protects all rows of a person, identified by the column {column:?}; at most {most_rows} rows of a person \
-                     are used"
+                    "the guarantee protects all rows of a person, identified by the column {column:?}; at most {} of a person \
+                     can be used",
+                    count_with_noun(*most_rows as usize, "row", "rows")
                 ),
                 None => "the guarantee protects one row, not all rows of a person; if a person can have several rows, write the spec \
                      again with --person COLUMN --rows-per-person NUMBER"

@@ -99,6 +99,10 @@ pub fn run(arguments: &RunArguments, format: OutputFormat) -> Result<(), CliErro
             false => print_plan(&experiments, &study, arguments.seed, &arguments.work, format),
         };
     }
+    if arguments.selection.quick && !arguments.selection.names.is_empty() {
+        let whole = experiments.iter().filter(|each| !each.quick);
+        whole.for_each(|each| print_stderr(&format!("note: {} has no [quick] table, so all of it runs", each.name)));
+    }
     // Refuse linked folders before anything is computed or written.
     let folder = |each| arguments.results.output_folder(&project, each, arguments.seed);
     experiments.iter().try_for_each(|each| folder(each).map(drop))?;

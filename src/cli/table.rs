@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
 use super::output::{PivotTableOutput, TableOutput, print, print_json, print_raw_unless_terminal};
-use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat, tidy_runs_csv, wrap_prose};
+use dpgp_report::{CommittedResults, PivotTable, SpreadForm, TableOutputFormat, tidy_runs_csv, wrap_prose};
 use dpgp_run::Project;
 use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
@@ -53,8 +53,11 @@ pub(super) struct TableLayoutArguments {
     /// The markup language of the table
     #[arg(long = "as", value_enum, default_value = "text", value_name = "LANGUAGE")]
     language: TableOutputFormat,
+    /// Print standard errors of the mean after ±, instead of standard deviations
+    #[arg(long)]
+    standard_errors: bool,
     /// Print all rows as CSV, including those of runs with changed settings (`dpgp run --set`), with a column for each changed setting
-    #[arg(long, conflicts_with_all = ["metric", "rows", "columns", "language"])]
+    #[arg(long, conflicts_with_all = ["metric", "rows", "columns", "language", "standard_errors"])]
     tidy: bool,
 }
 
@@ -81,7 +84,8 @@ pub(super) fn print_table(
     }
     let committed = results.read_committed_warning_if_stale(project, &experiment)?;
     let layout = layout(form, &experiment, &committed)?;
-    let pivots = PivotTable::from_layout(&experiment, &committed, &layout);
+    let spread = if form.standard_errors { SpreadForm::StandardError } else { SpreadForm::Recorded };
+    let pivots = PivotTable::from_layout(&experiment, &committed, &layout, spread);
     if format == OutputFormat::Json {
         let legend = pivots.last().map(|pivot| pivot.legend.clone()).unwrap_or_default();
         let tables = pivots.into_iter().map(|pivot| PivotTableOutput { title: pivot.title, lines: pivot.lines });

@@ -12,7 +12,7 @@ use super::output::Spinner;
 use super::output::{print, print_json};
 use super::preview::{PREVIEW_HEADINGS, expected_errors_legend, finite_epsilon, no_benefit_warning, preview_rows};
 use super::release_types::{SettingTradeoff, TradeoffOutput};
-use dpgp_mechanisms::PrivacySetting;
+use dpgp_mechanisms::{MechanismSetting, PrivacySetting};
 use dpgp_number::Epsilon;
 use dpgp_release::{GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter};
 use dpgp_report::{plain_table, wrap_prose};
@@ -97,6 +97,13 @@ struct CellTradeoff<'e> {
     preview: ReleasePreview,
 }
 
+impl CellTradeoff<'_> {
+    /// Whether the spec states the number of rows, so that other settings of the data leave it as it is.
+    fn has_fixed_row_count(&self) -> bool {
+        matches!(&self.cell.setting().privacy.mechanism, MechanismSetting::Moments(moments) if moments.rows.is_some())
+    }
+}
+
 /// Prints the expected error at each epsilon, for each setting.
 pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(), CliError> {
     if arguments.set.iter().any(|change| change.changes_setting("privacy.epsilon")) {
@@ -125,8 +132,13 @@ pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(
         let settings = priced.into_iter().map(|one| setting_tradeoff(experiment, &axes, one)).collect();
         return print_json(&json!(TradeoffOutput { settings }));
     }
-    print(&text(experiment, &axes, &priced))
+    let limit_changed = arguments.set.iter().any(|change| change.changes_setting("data.rows_per_person"));
+    let note = if limit_changed && priced.iter().any(CellTradeoff::has_fixed_row_count) { FIXED_ROWS_NOTE } else { "" };
+    print(&format!("{}{}", text(experiment, &axes, &priced), wrap_prose(note)))
 }
+
+const FIXED_ROWS_NOTE: &str = "note: the number of rows used is taken from privacy.mechanism.moments.rows, whatever rows_per_person is; \
+    set both, for example to the number of persons times rows_per_person\n";
 
 /// Finds the private cells that differ in more than epsilon; the first cell stands for each setting.
 fn distinct_private_cells(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {

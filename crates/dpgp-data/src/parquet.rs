@@ -207,7 +207,9 @@ impl ParquetColumnReader {
                 read_typed_cells::<_, _, StringChunked>(reader, rows, present, decode_text)?.into_series()
             }
             _ => {
-                return Err(ParquetError::General("a column has a different type in the schema".to_owned()));
+                return Err(ParquetError::General(
+                    "the type of a column differs from its type in the schema".to_owned(),
+                ));
             }
         })
     }

@@ -65,7 +65,7 @@ impl BinNoiseDistribution {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BinPredictionSetting {
-    /// The noisy statistic of the bin that contains the point, or the centre of the targets if that bin is empty.
+    /// The noisy statistic of the bin that contains the point, or, if that bin is empty, the centre that `normalise` subtracts from the targets.
     Bin {},
     /// Regression with the integral kernel, with all its parameters fitted by maximum likelihood.
     Integral {
@@ -87,7 +87,12 @@ impl BinningSetting {
     pub fn check(&self, inputs: usize) -> CheckResult {
         let path = "privacy.mechanism.binning";
         let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins.get()));
-        check_range(&format!("{path}.bins"), total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
+        check_range(
+            &format!("{path}.bins"),
+            total <= MOST_BINS,
+            "small enough for a grid of at most 20000 bins",
+            total as f64,
+        )?;
         if self.statistic == BinStatistic::Count {
             let why = "a count ignores the targets; use \"mean\" or \"median\"".to_owned();
             return fail(&format!("{path}.statistic"), SpecProblem::Shape(why));

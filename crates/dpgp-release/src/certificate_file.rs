@@ -234,9 +234,9 @@ pub(super) fn distant_points_warning(release: &PrivatePredictions<'_>) -> Option
     let all = release.points.nrows();
     (far > 0).then(|| {
         format!(
-            "at {far} of {all} points, gp_sd is nearly that of the prior (of the function, or of one term of \
-             a sum). Rows are many lengthscales away, or the release carries little information about them. \
-             Predictions fall back to the prior mean"
+            "at {far} of {all} points, gp_sd is nearly the prior standard deviation (of the function or, for a sum, \
+             of one of its terms). The rows are many lengthscales away from these points, or the release carries \
+             little information about the rows. Predictions there fall back to the prior mean"
         )
     })
 }

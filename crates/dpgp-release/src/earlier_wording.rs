@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 /// A part of a sentence before, and now.
-const EARLIER: [(&str, &str); 26] = [
+const EARLIER: [(&str, &str); 28] = [
     (", which rows are those of one person (", ", which rows belong to one person ("),
     (", which rows lack an input and are left out,", ", which rows were dropped because they lack an input,"),
     (
@@ -120,6 +120,18 @@ const EARLIER: [(&str, &str); 26] = [
     (
         "gp_sd and noise_sd together leave more than half of the variance over the points.",
         "gp_sd and noise_sd together leave more than half of the variance across the points unexplained.",
+    ),
+    (
+        " points, gp_sd is nearly that of the prior (of the function, or of one term of a sum). Rows are \
+         many lengthscales away, or the release carries little information about them. Predictions fall \
+         back to the prior mean",
+        " points, gp_sd is nearly the prior standard deviation (of the function or, for a sum, of one of its \
+         terms). The rows are many lengthscales away from these points, or the release carries little \
+         information about the rows. Predictions there fall back to the prior mean",
+    ),
+    (
+        "two sets of values for the targets of one person, each at most ",
+        "two sets of values for one person's targets, with the two values of each target at most ",
     ),
 ];
 

@@ -157,7 +157,7 @@ pub struct LinesFigure {
     /// The axis of the grid along which the metric is drawn. Its labels are numbers. The label `inf` is drawn beyond a
     /// break in the x axis.
     pub x: String,
-    /// The axis that has a line for each of its labels.
+    /// The axis of the grid whose labels each have a line.
     pub lines: String,
     /// The axis that has a panel for each of its labels; without it, one panel.
     #[serde(default)]
@@ -366,7 +366,7 @@ pub struct TracesFigure {
 pub struct CalibrationFigure {
     /// The metric, without its mass.
     pub metric: String,
-    /// The axis that has a line for each of its labels.
+    /// The axis of the grid whose labels each have a line.
     pub lines: String,
     /// The axis of the grid along which coverage is drawn, instead of against the mass. Its labels are positive numbers,
     /// and `inf` is drawn beyond a break.

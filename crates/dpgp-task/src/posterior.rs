@@ -243,9 +243,9 @@ pub enum PosteriorModel {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PosteriorMethod {
-    /// By its mode, without privacy.
+    /// It is approximated by its mode, without privacy.
     Mode {},
-    /// By variational inference with stochastic gradients.
+    /// It is approximated by variational inference with stochastic gradients.
     Advi(AdviSetting),
 }
 

@@ -59,7 +59,7 @@ tasks! {
     Classification(ClassificationTask),
     /// The iterations by which the Laplace approximation finds the mode.
     Convergence(ConvergenceTask),
-    /// A Gaussian process at two places, before or after the observations.
+    /// A Gaussian process at two points, before or after it is conditioned on the observations.
     Tutorial(TutorialTask),
     /// How well predictions from noisy sums are calibrated.
     Calibration(CalibrationTask),

@@ -124,7 +124,7 @@ fn function_draws_frame(
     Ok(frame)
 }
 
-/// A Gaussian process at two places, before or after the observations.
+/// A Gaussian process at two points, before or after it is conditioned on the observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TutorialTask {

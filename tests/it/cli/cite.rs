@@ -114,6 +114,6 @@ fn a_release_is_registered() {
     let better = project.read("p.csv.certificate.json").replace("\"epsilon\": 1.0", "\"epsilon\": 0.5");
     project.write("better.json", &better);
     let said = project.dpgp(&["cite", "--registry", "better.json"]).expect(2).err;
-    assert!(said.contains("better.json guarantees nothing that could be registered"), "{said}");
+    assert!(said.contains("better.json contains no guarantee that could be registered"), "{said}");
     project.dpgp(&["cite", "--registry", "rows.csv"]).expect(2);
 }

@@ -183,6 +183,10 @@ fn the_best_is_told_with_what_is_level_with_it() {
     assert!(latex.contains("$\\pm$: one standard deviation over 9 folds"), "{latex}");
     let turned = project.dpgp(&["table", "board.toml", "--rows", "epsilon", "--columns", "method", "--as", "csv"]);
     assert!(turned.expect(0).out.starts_with(",epsilon,constant,cloaking,bins,function,moments\n,1,50.0 ± 3.0,"));
+    // Over 9 folds, a standard deviation of 3 is a standard error of 1.
+    let errors = project.dpgp(&["table", "board.toml", "--rows", "epsilon", "--standard-errors"]).expect(0).out;
+    assert!(errors.contains("50.0 ± 1.0") && !errors.contains("± 3.0"), "{errors}");
+    assert!(errors.contains("±: one standard error of the mean over 9 folds (folds share rows"), "{errors}");
     for (wrong, known) in [(["--metric", "rsme"], "crps, rmse"), (["--rows", "way"], "epsilon, method")] {
         let run = project.dpgp(&[&["table", "board.toml"], &wrong[..]].concat()).expect(2);
         assert!(run.err.contains(known), "{}", run.err);

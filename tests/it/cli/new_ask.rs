@@ -131,7 +131,7 @@ fn what_is_no_answer_writes_nothing() {
         ("0 40\n9 9\n", "model.noise_variance: enter a finite number; the answer was \"9 9\""),
         // A variance that no targets between 0 and 40 have, and an answer too many.
         ("0 40\n21\n", "enter at most 20, half of the width of the bounds; the answer was \"21\""),
-        ("0 40\n3\n10\n8\n1\n\n0.5\n", "too many answers: \"0.5\" follows the last one"),
+        ("0 40\n3\n10\n8\n1\n\n0.5\n", "too many answers: \"0.5\" follows the answer to the last question"),
         // From a pipe, epsilon and the bounds have no default.
         (
             "0 40\n3\n10\n8\n\n\n",

@@ -74,7 +74,7 @@ fn predictions_are_private_and_say_what_that_means() {
 #[test]
 fn points_far_from_every_row_are_warned_of() {
     let project = project();
-    let says = "points, gp_sd is nearly that of the prior";
+    let says = "points, gp_sd is nearly the prior standard deviation";
     let near = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "near.csv"]).expect(0);
     assert!(!near.out.contains(says), "{}", near.out);
     project.write("grid.csv", "temperature\n15\n500\n-300\n");

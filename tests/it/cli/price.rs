@@ -45,6 +45,31 @@ fn settings_are_priced_side_by_side() {
     assert!(!project.path("state").exists());
 }
 
+/// The number of rows that a spec states does not follow the limit per person; the table says so.
+#[test]
+fn a_stated_number_of_rows_stays_as_it_is() {
+    let project = Project::new();
+    project.write("rows.csv", "who,x,y\n1,0.1,1\n1,0.2,2\n2,0.3,1\n3,0.9,2\n");
+    let spec = |rows| {
+        format!(
+            "experiment.title = \"t\"\n\
+             data = {{ source.csv.path = \"rows.csv\", inputs = [\"x\"], target = \"y\", person = \"who\", rows_per_person = 1 }}\n\
+             normalise.bounds = {{ low = 0.0, high = 4.0 }}\n\
+             model = {{ noise_variance = 0.1, kernel.eq = {{ variance = 1.0, lengthscale = 0.5 }} }}\n\
+             task.surface.map = [{{ from = 0.0, to = 1.0, points = 3 }}]\n\
+             privacy = {{ epsilon = 1.0, delta = 1e-5, mechanism.moments = {{ target_bound = 2.0, domain = [[0.0, 1.0]]{rows} }} }}\n"
+        )
+    };
+    let price = |more: &[&str]| {
+        let all = [&["tradeoff", "s.toml", "--epsilon", "1", "--grid", "x=0..1:3"], more].concat();
+        project.dpgp(&all).expect(0).out
+    };
+    let changed = ["--set", "data.rows_per_person=1,2"];
+    project.write("s.toml", &spec(", rows = 1000"));
+    assert!(price(&changed).contains("note: the number of rows used is taken from privacy.mechanism.moments.rows"));
+    assert!(!price(&[]).contains("moments.rows"));
+}
+
 #[test]
 fn what_has_no_price_is_refused() {
     let project = energy_project(TARGETS);

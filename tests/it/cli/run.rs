@@ -150,6 +150,15 @@ fn the_toy_reproduces_the_sheet() {
     }
 }
 
+/// A spec without reduced settings runs whole, and says so if it was asked for by name.
+#[test]
+fn a_spec_without_reduced_settings_says_that_it_runs_whole() {
+    let project = Project::new();
+    let toy = project.dpgp(&["run", "smith2021/toy", "--quick", "--quiet"]).expect(0);
+    assert_eq!(toy.err, "note: smith2021/toy has no [quick] table, so all of it runs\n");
+    assert_eq!(project.dpgp(&["run", "smith2021/toy", "--quiet"]).expect(0).err, "");
+}
+
 #[test]
 fn table_one_on_the_real_data() {
     if mirror().is_none() {

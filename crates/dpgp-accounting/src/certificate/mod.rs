@@ -73,7 +73,9 @@ impl Certificate {
                 format!("two values of one target, at most {change:?} apart,")
             }
             (Neighbours::OneTargetChanges(change), true) => {
-                format!("two sets of values for the targets of one person, each at most {change:?} apart,")
+                format!(
+                    "two sets of values for one person's targets, with the two values of each target at most {change:?} apart,"
+                )
             }
             (Neighbours::OneRecord(NeighbourRelation::ReplaceOne), _) => format!("two versions of {unit}"),
             (Neighbours::OneRecord(NeighbourRelation::AddRemove), _) => {

@@ -19,7 +19,7 @@ pub use rule::{
     max_free_split_ratio,
 };
 
-/// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
+/// The settings of Gaussian noise on the two sums of a variational model. Neighbours differ by the replacement of one record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SumsSetting {

@@ -293,7 +293,7 @@ fn few_columns_hint(layout: &CsvLayout, own: &TableDescription) -> Option<String
         None => "--separator".to_owned(),
     };
     let separator = char::from(layout.separator);
-    Some(format!("the separator {separator:?} splits no row; use {option} to set another"))
+    Some(format!("the separator {separator:?} does not split any row; use {option} to set another"))
 }
 
 fn source_toml(file: &UserDataFile<'_>, layout: &CsvLayout) -> String {

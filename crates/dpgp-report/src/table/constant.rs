@@ -121,14 +121,33 @@ pub(super) struct SpreadDescription {
     pub repeats: usize,
 }
 
+/// What stands after `±`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpreadForm {
+    /// The spread as it is recorded.
+    Recorded,
+    /// The standard error of the mean: a standard deviation divided by the square root of its number of repeats.
+    StandardError,
+}
+
+impl SpreadForm {
+    /// The spread in this form.
+    pub(super) fn convert(self, spread: f64, kind: SpreadKind, repeats: usize) -> f64 {
+        match (self, kind) {
+            (Self::StandardError, SpreadKind::SdFolds | SpreadKind::SdReplicates) => spread / (repeats as f64).sqrt(),
+            _ => spread,
+        }
+    }
+}
+
 /// The legend of all spreads of a table; empty where there is none.
-pub(super) fn spread_kinds_legend(spreads: &[SpreadDescription]) -> String {
+pub(super) fn spread_kinds_legend(spreads: &[SpreadDescription], form: SpreadForm) -> String {
     let kinds = [SpreadKind::SdFolds, SpreadKind::SdReplicates, SpreadKind::StandardError];
-    let meanings: Vec<String> = kinds.into_iter().filter_map(|kind| spread_meaning(kind, spreads)).collect();
+    let meanings: Vec<String> = kinds.into_iter().filter_map(|kind| spread_meaning(kind, spreads, form)).collect();
     if meanings.is_empty() { String::new() } else { format!("±: one {}", meanings.join(", or one ")) }
 }
 
-fn spread_meaning(kind: SpreadKind, spreads: &[SpreadDescription]) -> Option<String> {
+fn spread_meaning(kind: SpreadKind, spreads: &[SpreadDescription], form: SpreadForm) -> Option<String> {
     let mut repeats: Vec<usize> =
         spreads.iter().filter(|spread| spread.kind == kind).map(|spread| spread.repeats).collect();
     repeats.sort_unstable();
@@ -138,10 +157,17 @@ fn spread_meaning(kind: SpreadKind, spreads: &[SpreadDescription]) -> Option<Str
         [one] => format!("{one} "),
         _ => String::new(),
     };
-    Some(match kind {
-        SpreadKind::SdFolds => format!("standard deviation over {number}folds"),
-        SpreadKind::SdReplicates => format!("standard deviation over {number}replicates"),
-        SpreadKind::StandardError | SpreadKind::None => "standard error of the mean".to_owned(),
+    let measure = match form {
+        SpreadForm::Recorded => "standard deviation",
+        SpreadForm::StandardError => "standard error of the mean",
+    };
+    Some(match (kind, form) {
+        (SpreadKind::SdFolds, SpreadForm::StandardError) => {
+            format!("{measure} over {number}folds (folds share rows, so the true error may be larger)")
+        }
+        (SpreadKind::SdFolds, SpreadForm::Recorded) => format!("{measure} over {number}folds"),
+        (SpreadKind::SdReplicates, _) => format!("{measure} over {number}replicates"),
+        (SpreadKind::StandardError | SpreadKind::None, _) => "standard error of the mean".to_owned(),
     })
 }
 
@@ -232,14 +258,14 @@ mod spreads_tests {
     #[test]
     fn each_kind_is_said_once() {
         let folds = [spread(SpreadKind::SdFolds, 5), spread(SpreadKind::SdFolds, 5)];
-        assert_eq!(spread_kinds_legend(&folds), "±: one standard deviation over 5 folds");
+        assert_eq!(spread_kinds_legend(&folds, SpreadForm::Recorded), "±: one standard deviation over 5 folds");
         let several = [spread(SpreadKind::SdReplicates, 3), spread(SpreadKind::SdReplicates, 4)];
-        assert_eq!(spread_kinds_legend(&several), "±: one standard deviation over replicates");
+        assert_eq!(spread_kinds_legend(&several, SpreadForm::Recorded), "±: one standard deviation over replicates");
         let both = [spread(SpreadKind::StandardError, 7), spread(SpreadKind::SdFolds, 2)];
         assert_eq!(
-            spread_kinds_legend(&both),
+            spread_kinds_legend(&both, SpreadForm::Recorded),
             "±: one standard deviation over 2 folds, or one standard error of the mean"
         );
-        assert_eq!(spread_kinds_legend(&[]), "");
+        assert_eq!(spread_kinds_legend(&[], SpreadForm::Recorded), "");
     }
 }

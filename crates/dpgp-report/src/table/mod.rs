@@ -15,6 +15,7 @@ pub(super) mod verdict;
 pub use claims::{ClaimOutcome, ClaimOutcomeKind};
 pub(crate) use compared::row_standard_error;
 pub use compared::{RowPair, TableDifference, compare_tables, pair_rows};
+pub use constant::SpreadForm;
 pub use csv::table_csv;
 pub(super) use csv::{claims_csv, read_claims};
 pub use dpgp_number::text::{format_exact, format_four_digits};

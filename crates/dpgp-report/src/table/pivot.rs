@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use unicode_width::UnicodeWidthStr;
 
-use super::constant::{SpreadDescription, spread_kinds_legend};
+use super::constant::{SpreadDescription, SpreadForm, spread_kinds_legend};
 use super::markdown::escape_markdown;
 use super::terminal::{UNDEFINED, available_text_width, plain_table, with_spread, wrap_prose};
 use crate::report::label_with_axis;
@@ -32,13 +32,18 @@ pub struct PivotTable {
 impl PivotTable {
     /// The tables of a layout, one for each combination of labels on the axes that it does not name; rows of another metric
     /// are left out. A value has as many digits as its spread makes known: those of two digits of the spread.
-    pub fn from_layout(experiment: &Experiment, committed: &CommittedResults, layout: &TableLayout) -> Vec<Self> {
+    pub fn from_layout(
+        experiment: &Experiment,
+        committed: &CommittedResults,
+        layout: &TableLayout,
+        form: SpreadForm,
+    ) -> Vec<Self> {
         let [left, top] = [&layout.rows, &layout.columns].map(|names| axes(experiment, names));
         let named_axis =
             |axis: &&ExperimentAxis| layout.rows.contains(&axis.name) || layout.columns.contains(&axis.name);
         let others: Vec<&ExperimentAxis> = experiment.axes.iter().filter(|axis| !named_axis(axis)).collect();
         let of_metric = committed.rows.iter().filter(|row| committed.field(row, "metric") == layout.metric);
-        let source = PivotSource { committed, rows: of_metric.map(Vec::as_slice).collect() };
+        let source = PivotSource { committed, form, rows: of_metric.map(Vec::as_slice).collect() };
         let parts = source.distinct_labels(&others);
         let pivots =
             parts.iter().map(|part| source.select_rows(&others, part).pivot(&left, &top, heading(&others, part)));
@@ -62,6 +67,7 @@ fn heading(axes: &[&ExperimentAxis], labels: &PivotLabels) -> String {
 /// Rows of one metric.
 struct PivotSource<'a> {
     committed: &'a CommittedResults,
+    form: SpreadForm,
     rows: Vec<&'a [String]>,
 }
 
@@ -85,7 +91,7 @@ impl<'a> PivotSource<'a> {
     /// The rows with these labels.
     fn select_rows(&self, axes: &[&ExperimentAxis], labels: &PivotLabels) -> PivotSource<'a> {
         let own = self.rows.iter().copied().filter(|row| self.labels(row, axes) == *labels);
-        PivotSource { committed: self.committed, rows: own.collect() }
+        PivotSource { committed: self.committed, form: self.form, rows: own.collect() }
     }
 
     fn pivot(&self, left: &[&ExperimentAxis], top: &[&ExperimentAxis], title: String) -> PivotTable {
@@ -103,20 +109,24 @@ impl<'a> PivotSource<'a> {
 
     /// The meaning of the spreads; empty if there are none.
     fn legend(&self) -> String {
-        spread_kinds_legend(&self.rows.iter().filter_map(|row| self.spread(row)).collect::<Vec<_>>())
+        let spreads = self.rows.iter().filter_map(|row| self.spread(row)).map(|(_, description)| description);
+        spread_kinds_legend(&spreads.collect::<Vec<_>>(), self.form)
     }
 
-    fn spread(&self, row: &[String]) -> Option<SpreadDescription> {
+    /// The number after `±` and what it is.
+    fn spread(&self, row: &[String]) -> Option<(f64, SpreadDescription)> {
         let kind = SpreadKind::from_name(self.committed.field(row, "spread_kind"))?;
         let spread = self.committed.field(row, "spread").parse::<f64>().ok()?;
         let repeats = self.committed.field(row, "repeats").parse().ok()?;
-        (spread > 0.0 && kind != SpreadKind::None).then_some(SpreadDescription { kind, repeats })
+        let shown = self.form.convert(spread, kind, repeats);
+        (spread > 0.0 && kind != SpreadKind::None).then_some((shown, SpreadDescription { kind, repeats }))
     }
 
     /// The content of the first row; empty without one.
     fn first_row_text(&self) -> String {
         let Some(row) = self.rows.first() else { return String::new() };
-        let [value, spread] = ["value", "spread"].map(|column| self.committed.field(row, column).parse().ok());
+        let value = self.committed.field(row, "value").parse().ok();
+        let spread = self.spread(row).map(|(spread, _)| spread);
         value.map_or_else(|| UNDEFINED.to_owned(), |value| format_value(value, spread))
     }
 }

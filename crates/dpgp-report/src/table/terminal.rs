@@ -6,8 +6,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::claims::{ClaimOutcome, ClaimOutcomeKind};
 use super::constant::{
-    SpreadDescription, better_than_constant_sentence, jitter_sentence, spread_kinds_legend, undefined_metric_sentences,
-    worse_than_constant_sentence,
+    SpreadDescription, SpreadForm, better_than_constant_sentence, jitter_sentence, spread_kinds_legend,
+    undefined_metric_sentences, worse_than_constant_sentence,
 };
 use super::csv::TableLines;
 use super::fitted::WidthFittedTable;
@@ -69,7 +69,7 @@ fn spread(row: &ReportRow) -> Option<SpreadDescription> {
 /// What `±` means in the rows; none without spreads.
 pub(super) fn spread_legend(report: &Report<'_>) -> Option<String> {
     let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
-    (!spreads.is_empty()).then(|| spread_kinds_legend(&spreads))
+    (!spreads.is_empty()).then(|| spread_kinds_legend(&spreads, SpreadForm::Recorded))
 }
 
 /// The text below the table.

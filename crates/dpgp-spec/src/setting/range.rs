@@ -105,7 +105,7 @@ const MOST_BINS: usize = 20_000;
 pub fn check_bin_ranges(path: &str, cuts: &[BinRangeSetting], inputs: usize) -> CheckResult {
     check_dimension(path, inputs, cuts.len())?;
     let total = cuts.iter().fold(1, |n: usize, cut| n.saturating_mul(cut.bins));
-    check_range(path, total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
+    check_range(path, total <= MOST_BINS, "small enough for a grid of at most 20000 bins", total as f64)?;
     for (i, cut) in cuts.iter().enumerate() {
         let BinRangeSetting { from, to, bins, .. } = cut;
         check_range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;

@@ -393,7 +393,7 @@ pub fn check_grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> CheckRe
         check_range(&format!("{path}.{i}.points"), inside, "from 2 to 20000", *points as f64)?;
     }
     let total = ranges.iter().fold(1, |n: usize, range| n.saturating_mul(range.points));
-    check_range(path, total <= MOST_POINTS, "a grid of at most 20000 points", total as f64)
+    check_range(path, total <= MOST_POINTS, "small enough for a grid of at most 20000 points", total as f64)
 }
 
 /// Fails unless each point has a value for each input.

@@ -41,7 +41,7 @@ pub struct SurfaceTask {
     /// The grid of the figure: one table per input, starting with the first. Without a grid, there is no figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub map: Vec<RangeSetting>,
-    /// The fixed values of the other inputs on this grid.
+    /// The fixed values, on the grid of `map`, of the inputs that are not in `map`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Finite>,
 }
