@@ -35,7 +35,7 @@ impl CheckFindings {
         self.findings.is_empty()
     }
 
-    /// Writes the findings for people.
+    /// Writes the findings as readable text.
     pub fn text(&self) -> String {
         let verdict = if self.passes() { "passes" } else { "FAILS" };
         let lines: String = self.findings.iter().map(|finding| format!("  {finding}\n")).collect();

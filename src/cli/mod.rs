@@ -248,8 +248,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(run_invocation(Invocation::from_process_arguments()))
 }
 
-/// The same for a program that was started in another way, such as from Python. Call it once for each process: it handles the signals
-/// and panics of the process, and wrong arguments end the process.
+/// Like [`main`], but for a program that was started in another way, such as from Python. Call it once per process: it handles the
+/// signals and panics of the process, and invalid arguments end the process.
 pub fn run_invocation(invocation: Invocation) -> u8 {
     std::panic::set_hook(Box::new(report_panic_and_exit));
     interrupt::ignore_file_size_signal();

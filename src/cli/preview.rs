@@ -179,8 +179,8 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
     let level = match boxes {
         0 => "",
         _ => {
-            "nothing is released: the prior alone; for moments, this includes an unknown common level of the targets, with a standard \
-              deviation of a quarter of the width of their bounds\nwhole box: rows are assumed to be spread over it\n"
+            "nothing is released: the error of the prior alone; for moments, the prior includes an unknown common level of the targets, with a standard \
+              deviation of a quarter of the width of their bounds\nrows are assumed to be spread evenly over the box\n"
         }
     };
     format!(

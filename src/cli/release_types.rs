@@ -160,7 +160,7 @@ pub(super) struct DrawnPicture {
 }
 
 /// A ledger, as `dpgp ledger show` or `verify` reports it. The contents of a ledger that cannot be trusted are left out.
-#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
+#[expect(dead_code, reason = "used only for its schema; src/cli/ledger.rs writes the JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct LedgerOutput {
     /// Its file.
@@ -181,7 +181,7 @@ pub(super) struct LedgerOutput {
 }
 
 /// The joint privacy loss of releases.
-#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
+#[expect(dead_code, reason = "used only for its schema; src/cli/ledger.rs writes the JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct AccountOutput {
     /// The number of releases.
@@ -203,7 +203,7 @@ pub(super) struct AccountOutput {
 }
 
 /// A release in a ledger.
-#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
+#[expect(dead_code, reason = "used only for its schema; src/cli/ledger.rs writes the JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct LedgerEntryOutput {
     /// Its number, counted from 1.
@@ -229,7 +229,7 @@ pub(super) struct LedgerEntryOutput {
 }
 
 /// A release that `dpgp ledger verify --released` looked for.
-#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
+#[expect(dead_code, reason = "used only for its schema; src/cli/ledger.rs writes the JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct ReleaseLookupOutput {
     /// Its file.
@@ -243,7 +243,7 @@ pub(super) struct ReleaseLookupOutput {
 }
 
 /// An entry of `dpgp ledger verify`: a ledger, or a release that was looked for.
-#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
+#[expect(dead_code, reason = "used only for its schema; src/cli/ledger.rs writes the JSON")]
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, description = "")]

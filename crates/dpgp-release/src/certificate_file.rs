@@ -351,8 +351,8 @@ const FILTERS_PUBLIC: &str = " and the columns that rows are filtered by, which 
 
 /// The end of that list, behind the names of the inputs.
 pub(super) fn public_inputs_limit_ending(person: Option<&str>, drops_missing: bool) -> String {
-    let person = person.map(|person| format!(", which rows belong to one person ({person})"));
-    let dropped = if drops_missing { ", which rows were dropped because they lack an input," } else { "" };
+    let person = person.map(|person| format!(", the person of each row ({person})"));
+    let dropped = if drops_missing { ", the set of rows dropped because they lack an input," } else { "" };
     format!("), the number of rows{}{dropped}{FILTERS_PUBLIC}", person.unwrap_or_default())
 }
 

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 /// A part of a sentence before, and now.
-const EARLIER: [(&str, &str); 28] = [
+const EARLIER: [(&str, &str); 30] = [
     (", which rows are those of one person (", ", which rows belong to one person ("),
     (", which rows lack an input and are left out,", ", which rows were dropped because they lack an input,"),
     (
@@ -133,6 +133,8 @@ const EARLIER: [(&str, &str); 28] = [
         "two sets of values for the targets of one person, each at most ",
         "two sets of values for one person's targets, with the two values of each target at most ",
     ),
+    (", which rows belong to one person (", ", the person of each row ("),
+    (", which rows were dropped because they lack an input,", ", the set of rows dropped because they lack an input,"),
 ];
 
 /// Rewrites the sentences of an earlier version in a certificate in the present wording.

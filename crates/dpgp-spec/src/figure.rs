@@ -273,7 +273,7 @@ pub struct CurvesFigure {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CurvesSubject {
-    /// The mean, with the standard deviations of the model and of the noise around it.
+    /// The mean, surrounded by the standard deviations of the model and of the noise.
     #[default]
     Mean,
     /// The first private release, surrounded by the 95 % interval for model uncertainty plus privacy noise; the mean
@@ -439,7 +439,7 @@ pub struct BarsFigure {
     /// from other sources. Without this key, it shows the expected value of its bars.
     #[serde(default)]
     pub expected: Option<String>,
-    /// As `expected`, for candidates that are all equally probable.
+    /// As `expected`, but for candidates that are all equally probable.
     #[serde(default)]
     pub mean: Option<String>,
 }

@@ -95,7 +95,7 @@ fn measure_newton_path(
     certified.evaluate_metrics(classifier.features.jitter, &METRICS, &newton).with_frames(vec![frame])
 }
 
-/// The iterations by which the Laplace approximation finds the mode. With privacy, each step spends the full epsilon and delta.
+/// The iterations with which the Laplace approximation finds the mode. With privacy, each step spends the full epsilon and delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceTask {

@@ -57,7 +57,7 @@ tasks! {
     Density(DensityTask),
     /// Binary classification by the Laplace approximation.
     Classification(ClassificationTask),
-    /// The iterations by which the Laplace approximation finds the mode.
+    /// The iterations with which the Laplace approximation finds the mode.
     Convergence(ConvergenceTask),
     /// A Gaussian process at two points, before or after it is conditioned on the observations.
     Tutorial(TutorialTask),

@@ -68,7 +68,7 @@ fn predictions_hide_persons() {
     assert_eq!(certificate["neighbours"], who);
     assert_eq!(certificate["certificate"]["unit"]["person"]["rows"], 3);
     let not_covered = certificate["not_covered"].to_string();
-    assert!(not_covered.contains("which rows belong to one person (house)"), "{not_covered}");
+    assert!(not_covered.contains("the person of each row (house)"), "{not_covered}");
     assert!(not_covered.contains("several names"), "{not_covered}");
     project.dpgp(&["verify", "p.csv.certificate.json", "p.csv"]).expect(0);
     let shown = project.dpgp(&["ledger", "show", "s.toml"]).expect(0).out;

@@ -160,8 +160,8 @@ fn where_others_disagree_is_told_with_its_numbers() {
 
 [paper/made-up](paper/made-up/table.md): Made up (on data other than the paper's)
 
-- method = a, epsilon = 1, rmse: the authors' files (not printed) say 7; our interval for a single run is 3.500 to 4.500.
-- method = b, epsilon = 1, rmse: our own reference (not printed) is 8; our interval for a single run is 3.900 to 4.100.
+- method = a, epsilon = 1, rmse: the authors' files (not the paper) say 7; our interval for a single run is 3.500 to 4.500.
+- method = b, epsilon = 1, rmse: our own reference (not in the paper) is 8; our interval for a single run is 3.900 to 4.100.
 - 1 of 2 printed spreads differ from those of our runs (first: method = b, epsilon = 1, rmse).
 - Page 2: “q2” fails (ours: 3.000 against 2.000): b is less.
 - Page 3: “q3” is undecided (ours: 1.500 against 1.250, standard error 0.5000): c is less.

@@ -45,7 +45,7 @@ impl Accountant for LossDistributionAccountant {
             return Err(self.refusal(
                 event,
                 relation,
-                "no pair of distributions is known that dominates one step and composes",
+                "no known pair of distributions dominates one step and composes",
                 "full batches and Poisson sampling",
             ));
         };

@@ -38,13 +38,13 @@ impl UnreproducedResults {
             committed,
             "authors",
             "authors_verdict",
-            "the authors' files (not printed) say",
+            "the authors' files (not the paper) say",
         ));
         points.extend(describe_differing_numbers(
             committed,
             "reference",
             "reference_verdict",
-            "our own reference (not printed) is",
+            "our own reference (not in the paper) is",
         ));
         points.extend(describe_differing_spreads(committed));
         let statements = committed.claims.iter().filter(|claim| claim.from == ClaimOwner::Paper);
