@@ -23,7 +23,7 @@ pub(super) struct ComposedLossDistribution {
     /// Loss of the first point of the window.
     bottom: f64,
     width: f64,
-    masses: Vec<f64>,
+    tails: Vec<TailSums>,
     tilt: f64,
     /// `T K(t)`.
     log_scale: f64,
@@ -57,18 +57,21 @@ impl ComposedLossDistribution {
         let (mut masses, norm_error) = convolution_power(&folded, sum.steps);
         masses.rotate_left((bottom as i64).rem_euclid(n as i64) as usize);
         let steps = f64::from(sum.steps);
-        // Each exponent is rounded relative to its size, and the T-fold product multiplies relative errors by T.
+        // Each exponent is rounded relative to its size, each step of the sums from the top by at most 4 units, and the T-fold product
+        // multiplies relative errors by T.
         let log_scale = steps * cumulant;
-        let span = tilt * n as f64 * width + log_scale.abs() + n as f64;
+        let span = tilt * (bottom.abs() + n as f64) * width + log_scale.abs() + n as f64;
         let relative_error = 4.0 * f64::EPSILON * (steps * (largest_exponent + 8.0) + span);
         // A union bound: some step has an infinite loss with at most T times the probability of one.
         let infinite = steps * sum.step.infinite;
-        Some(Self { bottom: bottom * width, width, masses, tilt, log_scale, norm_error, relative_error, infinite })
+        let bottom = bottom * width;
+        let tails = TailSums::from_masses(&masses, width, |i| log_scale - tilt * (bottom + i as f64 * width));
+        Some(Self { bottom, width, tails, tilt, log_scale, norm_error, relative_error, infinite })
     }
 
     /// The largest loss in the window.
     pub fn largest_loss(&self) -> f64 {
-        self.bottom + (self.masses.len() - 1) as f64 * self.width
+        self.bottom + (self.tails.len() - 1) as f64 * self.width
     }
 
     /// An upper bound on the delta of the losses at `epsilon`.
@@ -95,19 +98,46 @@ impl ComposedLossDistribution {
     }
 
     /// The sum over the window, and a bound on what rounding of the transform does to it: the product of the norms of
-    /// weights and errors (Cauchy and Schwarz).
+    /// weights and errors (Cauchy and Schwarz). The weights fall at least as fast as `e^(-t l)`, so their squares sum to at most a
+    /// geometric series.
     fn weighted_tail_sum_and_error(&self, epsilon: f64) -> (f64, f64) {
-        let scale = self.log_largest_tail_weight(epsilon);
         let start = (((epsilon - self.bottom) / self.width).floor() + 1.0).max(0.0) as usize;
-        let (mut sum, mut squares) = (0.0, 0.0);
-        for (i, mass) in self.masses.iter().enumerate().skip(start) {
-            let over = self.bottom + i as f64 * self.width - epsilon;
-            let weight = (scale - self.tilt * over).exp() * -(-over.max(0.0)).exp_m1();
+        let Some(tail) = self.tails.get(start) else { return (0.0, 0.0) };
+        let over = (self.bottom + start as f64 * self.width - epsilon).max(0.0);
+        let largest = (self.log_largest_tail_weight(epsilon) - self.tilt * over).exp();
+        let squares = ((self.tails.len() - start) as f64).min(-(-2.0 * self.tilt * self.width).exp_m1().recip());
+        (tail.hockey_stick(over), self.norm_error * largest * squares.sqrt())
+    }
+}
+
+/// Sums over a grid point of the window and all above it, with the masses `m` of the losses: those of the sum without tilt.
+#[derive(Debug, Clone, Copy, Default)]
+struct TailSums {
+    /// `sum_j m_j`.
+    mass: f64,
+    /// `sum_j m_j (1 - e^(l - l_j))`, with the loss l of the grid point.
+    excess: f64,
+}
+
+impl TailSums {
+    /// The sums at each grid point, from the top. One point further down, each `1 - e^(l - l_j)` is `(1 - e^-w)` and `e^-w` of what it
+    /// was: no difference cancels.
+    fn from_masses(tilted: &[f64], width: f64, log_weight: impl Fn(usize) -> f64) -> Vec<Self> {
+        let (share, kept) = (-(-width).exp_m1(), (-width).exp());
+        let mut tails = vec![Self::default(); tilted.len()];
+        let mut above = Self::default();
+        for (i, (tail, mass)) in tails.iter_mut().zip(tilted).enumerate().rev() {
             // True masses are not negative, so cutting rounding errors below zero only moves them closer.
-            sum += weight * mass.max(0.0);
-            squares += weight * weight;
+            let own = if *mass > 0.0 { mass * log_weight(i).exp() } else { 0.0 };
+            *tail = Self { mass: above.mass + own, excess: share * above.mass + kept * above.excess };
+            above = *tail;
         }
-        (sum, self.norm_error * squares.sqrt())
+        tails
+    }
+
+    /// `sum_j m_j (1 - e^(epsilon - l_j))` for an epsilon this far below the grid point.
+    fn hockey_stick(&self, over: f64) -> f64 {
+        -(-over).exp_m1() * self.mass + (-over).exp() * self.excess
     }
 }
 
@@ -115,17 +145,14 @@ impl ComposedLossDistribution {
 /// transform of length `n`, a power of two, and a bound on the Euclidean norm of the error.
 ///
 /// Error: a transform errs by at most `e = 10 u log2(n)` of the norm (Higham 2002, Theorem 24.2: `u (mu + gamma_4 (sqrt 2 + mu)) / u`
-/// per level, below 10 with roots good to `mu = 2u`). No entry of the spectrum exceeds 1, so powers of it err by
+/// per level, below 10 with roots good to `mu = 2u`, also where the last level joins two halves of real numbers, which adds once more). No entry of the spectrum exceeds 1, so powers of it err by
 /// `T` times as much, and by `8 T u` from repeated squaring; norms shrink by `sqrt n` on the way back.
 fn convolution_power(values: &[f64], steps: u32) -> (Vec<f64>, f64) {
     let n = values.len();
     let roots = roots_of_unity(n);
-    let mut data: Vec<Complex<f64>> = values.iter().map(|v| Complex::new(*v, 0.0)).collect();
-    fast_fourier_transform(&mut data, &roots);
-    // The inverse transform is the forward one of the conjugates, over n; the result is real, so it needs no conjugate.
-    data.iter_mut().for_each(|z| *z = power(*z, steps).conj());
-    fast_fourier_transform(&mut data, &roots);
-    let result: Vec<f64> = data.iter().map(|z| z.re / n as f64).collect();
+    let mut spectrum = transform_real(values, &roots);
+    spectrum.iter_mut().for_each(|z| *z = power(*z, steps));
+    let result = transform_back_to_real(&spectrum, &roots);
     let level = 0.5 * f64::EPSILON;
     let transform_error = 10.0 * level * (n as f64).log2().max(1.0);
     let steps = f64::from(steps);
@@ -133,6 +160,43 @@ fn convolution_power(values: &[f64], steps: u32) -> (Vec<f64>, f64) {
         + (transform_error + 8.0 * steps * level) * (norm(&result) + norm(values));
     // One per cent for the products of errors, which the bounds above leave out.
     (result, 1.01 * error)
+}
+
+/// The first half of the spectrum of n real numbers, of frequencies 0 to n / 2; the other half is its conjugate.
+///
+/// The numbers at even and odd places are the real and imaginary parts of n / 2 complex ones. With their spectrum Z and `m = n / 2`,
+/// `(Z_k + Z_(m-k)*) / 2` is that of the even places and `(Z_k - Z_(m-k)*) / (2 i)` that of the odd ones, which a last level joins.
+fn transform_real(values: &[f64], roots: &[Complex<f64>]) -> Vec<Complex<f64>> {
+    let half = values.len() / 2;
+    if half == 0 {
+        return vec![Complex::new(values[0], 0.0)];
+    }
+    let mut pairs: Vec<Complex<f64>> = values.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
+    fast_fourier_transform(&mut pairs, roots);
+    let joined = (0..=half).map(|k| {
+        let (one, other) = (pairs[k % half], pairs[(half - k) % half].conj());
+        let odd = (one - other) * Complex::new(0.0, -0.5);
+        let root = roots.get(k).copied().unwrap_or(Complex::new(-1.0, 0.0));
+        (one + other) * 0.5 + odd * root
+    });
+    joined.collect()
+}
+
+/// The n real numbers of a spectrum: [`transform_real`] backwards.
+fn transform_back_to_real(spectrum: &[Complex<f64>], roots: &[Complex<f64>]) -> Vec<f64> {
+    let half = spectrum.len() - 1;
+    if half == 0 {
+        return vec![spectrum[0].re];
+    }
+    // The inverse transform is the conjugate of the forward one of the conjugates, over n / 2.
+    let parts = (0..half).map(|k| {
+        let (one, other) = (spectrum[k], spectrum[half - k].conj());
+        let (even, odd) = ((one + other) * 0.5, (one - other) * 0.5 * roots[k].conj());
+        (even + odd * Complex::i()).conj()
+    });
+    let mut pairs: Vec<Complex<f64>> = parts.collect();
+    fast_fourier_transform(&mut pairs, roots);
+    pairs.iter().flat_map(|z| [z.re / half as f64, -z.im / half as f64]).collect()
 }
 
 /// The Euclidean norm.
@@ -159,7 +223,8 @@ fn roots_of_unity(n: usize) -> Vec<Complex<f64>> {
     angles.map(|angle| Complex::new(angle.cos(), angle.sin())).collect()
 }
 
-/// The discrete Fourier transform in place, by decimation in time (Cooley and Tukey 1965).
+/// The discrete Fourier transform in place, by decimation in time (Cooley and Tukey 1965), with roots of unity of this or a longer
+/// length.
 fn fast_fourier_transform(data: &mut [Complex<f64>], roots: &[Complex<f64>]) {
     let n = data.len();
     let bits = n.trailing_zeros();
@@ -171,7 +236,7 @@ fn fast_fourier_transform(data: &mut [Complex<f64>], roots: &[Complex<f64>]) {
     }
     let mut half = 1;
     while half < n {
-        let level: Vec<Complex<f64>> = roots.iter().step_by(n / (2 * half)).copied().collect();
+        let level: Vec<Complex<f64>> = roots.iter().step_by(roots.len() / half).copied().collect();
         for block in data.chunks_exact_mut(2 * half) {
             let (even, odd) = block.split_at_mut(half);
             for ((a, b), root) in even.iter_mut().zip(odd).zip(&level) {
@@ -234,36 +299,42 @@ mod tests {
     fn rounding_is_bounded_by_exponents_and_span() {
         let step = response(0.0);
         let composed = ComposedLossDistribution::new(&LossSum::new(&step, 4), 1.0, 1 << 12).unwrap();
-        let (width, points) = (3f64.ln(), composed.masses.len() as f64);
+        let (width, points) = (3f64.ln(), composed.tails.len() as f64);
         assert!((composed.largest_loss() - composed.bottom - (points - 1.0) * width).abs() < 1e-12);
         let cumulant = (7.0f64 / 3.0).ln();
         assert!((composed.log_scale - 4.0 * cumulant).abs() < 1e-14);
         let exponent = width + cumulant + 4f64.ln();
-        let span = points * width + 4.0 * cumulant + points;
+        let span = composed.bottom.abs() + points * width + 4.0 * cumulant + points;
         let bound = 4.0 * f64::EPSILON * (4.0 * (exponent + 8.0) + span);
         assert!((composed.relative_error / bound - 1.0).abs() < 1e-12, "{:e} {bound:e}", composed.relative_error);
     }
 
     /// One mass of 1/2 at a loss of 2, of which a tilt of 1/2 leaves `e^(30 - 1 / 2 - 1 / 2)` at epsilon 1, times `1 - 1 / e`; its
-    /// error is weighed alike, both are a quarter wrong, and what is beyond the window is `e^(30 - 1 / 2 - 1 / 2 - 30)`.
+    /// error is weighed alike, but for that factor, both are a quarter wrong, and what is beyond the window is
+    /// `e^(30 - 1 / 2 - 1 / 2 - 30)`.
     #[test]
     fn errors_are_weighed_like_masses() {
         let composed = ComposedLossDistribution {
             bottom: 0.0,
             width: 1.0,
-            masses: vec![0.0, 0.0, 0.5],
+            tails: TailSums::from_masses(&[0.0, 0.0, 0.5], 1.0, |i| -3.0 - 0.5 * i as f64),
             tilt: 0.5,
             log_scale: -3.0,
             norm_error: 0.125,
             relative_error: 0.25,
             infinite: 0.0625,
         };
-        let weight = (-4f64).exp() * (1.0 - (-1f64).exp());
-        let upper = 0.0625 + 0.625 * weight * 1.25 + (-34f64).exp();
-        let lower = 0.0625 + 0.375 * weight * 0.75 - 2.0 * (-33.5f64).exp();
+        let (mass, error) = (0.5 * (-4f64).exp() * (1.0 - (-1f64).exp()), 0.125 * (-4f64).exp());
+        let upper = 0.0625 + (mass + error) * 1.25 + (-34f64).exp();
+        let lower = 0.0625 + (mass - error) * 0.75 - 2.0 * (-33.5f64).exp();
         assert!((composed.delta_upper_bound(1.0) - upper).abs() < 1e-15, "{} {upper}", composed.delta_upper_bound(1.0));
         assert!((composed.delta_lower_bound(1.0) - lower).abs() < 1e-15, "{} {lower}", composed.delta_lower_bound(1.0));
-        let scaled = ComposedLossDistribution { log_scale: 30.0, masses: vec![0.0; 3], norm_error: 0.0, ..composed };
+        let scaled = ComposedLossDistribution {
+            log_scale: 30.0,
+            tails: vec![TailSums::default(); 3],
+            norm_error: 0.0,
+            ..composed
+        };
         assert!(
             (scaled.delta_upper_bound(1.0) - 0.0625 - (-1f64).exp()).abs() < 1e-15,
             "{}",

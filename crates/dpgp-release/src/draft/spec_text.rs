@@ -482,7 +482,8 @@ fn split_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
         return "split.shuffled = 5   # folds".to_owned();
     }
-    let about = "holds out the last 200 rows; memory grows with the number of held-out rows times the number of all rows";
+    let about =
+        "holds out the last 200 rows; memory grows with the number of held-out rows times the number of all rows";
     format!("split.tail = 200   # {about}")
 }
 
