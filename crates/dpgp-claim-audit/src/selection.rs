@@ -104,8 +104,8 @@ fn search_worst_datasets(selected: &SelectionErrorFunction) -> WorstDatasetPair 
         return worst;
     }
     let maps: Vec<DMatrix<f64>> = (0..selected.candidate_count()).map(|c| selected.error_map(c)).collect();
-    for candidate in worst_candidates(selected) {
-        let solver = TargetsFromErrorsSolver::new(&maps[candidate]);
+    for candidate in candidates_with_largest_change_bounds(selected) {
+        let solver = WantedErrorsSolver::new(&maps[candidate]);
         for row in find_most_influential_rows(selected, solver.map) {
             let moved = solver.map.column(row) * selected.change;
             let Some(targets) = adversarial_targets(selected, &solver, &moved, row) else { continue };
@@ -122,7 +122,7 @@ fn search_worst_datasets(selected: &SelectionErrorFunction) -> WorstDatasetPair 
 
 /// The candidates with the greatest valid bounds: where the sensitivity used is too small, it is so for the largest of
 /// them.
-fn worst_candidates(selected: &SelectionErrorFunction) -> Vec<usize> {
+fn candidates_with_largest_change_bounds(selected: &SelectionErrorFunction) -> Vec<usize> {
     let mut candidates: Vec<(usize, f64)> =
         (0..selected.candidate_count()).map(|c| (c, largest_or_nan(row_change_bounds(selected, c)))).collect();
     candidates.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -145,7 +145,7 @@ fn find_most_influential_rows(selected: &SelectionErrorFunction, map: &DMatrix<f
 /// but what it finds, so it need not end at the worst targets.
 fn adversarial_targets(
     selected: &SelectionErrorFunction,
-    solver: &TargetsFromErrorsSolver<'_>,
+    solver: &WantedErrorsSolver<'_>,
     moved: &DVector<f64>,
     row: usize,
 ) -> Option<DVector<f64>> {
@@ -173,14 +173,14 @@ fn adversarial_targets(
 }
 
 /// Targets for given errors.
-struct TargetsFromErrorsSolver<'a> {
+struct WantedErrorsSolver<'a> {
     map: &'a DMatrix<f64>,
     lu: LU<f64, Dyn, Dyn>,
     /// For a map that cannot be inverted.
     svd: OnceCell<SVD<f64, Dyn, Dyn>>,
 }
 
-impl<'a> TargetsFromErrorsSolver<'a> {
+impl<'a> WantedErrorsSolver<'a> {
     fn new(map: &'a DMatrix<f64>) -> Self {
         Self { map, lu: map.clone().lu(), svd: OnceCell::new() }
     }

@@ -187,7 +187,7 @@ pub enum TableError {
 
 /// The columns that there are. A first line with numbers may be a row, which is not shown.
 fn known_columns_text(known: &[String]) -> String {
-    if known.iter().any(|name| is_possible_cell(name)) {
+    if known.iter().any(|name| looks_like_cell_value(name)) {
         return "the header holds numbers, not names (if the file has no header, list the columns in \
             data.source.csv.columns)"
             .to_owned();
@@ -200,7 +200,7 @@ fn known_columns_text(known: &[String]) -> String {
 }
 
 /// Whether a name may be a cell: a number, a date or an amount begins with a digit or a sign.
-fn is_possible_cell(name: &str) -> bool {
+fn looks_like_cell_value(name: &str) -> bool {
     let digits = name.trim_start_matches(['-', '+', '$', '.', ' ', '\u{20ac}', '\u{a3}', '#']);
     digits.starts_with(|c: char| c.is_ascii_digit()) || name.parse::<f64>().is_ok()
 }

@@ -148,7 +148,7 @@ impl LatticeRelease {
     }
 
     /// The noise with the sensitivity to the longest column or to one of the length `ratio`, whichever is more.
-    pub fn noise_at_column_ratio(&self, ratio: f64) -> RoundedNoiseParameters {
+    pub fn noise_with_minimum_sensitivity_ratio(&self, ratio: f64) -> RoundedNoiseParameters {
         // The sensitivity was made with the longer of the longest column and 1.
         RoundedNoiseParameters {
             sensitivity: (self.sensitivity as f64).next_up() * ratio.max(self.longest_column_ratio()),
@@ -303,15 +303,15 @@ mod tests {
         assert_eq!(of_persons.sensitivity(), 12 * release.sensitivity());
         assert!(
             of_persons.sd() >= 12.0 * asked
-                && of_persons.noise_at_column_ratio(1.0).gdp_mu()
-                    <= release.noise_at_column_ratio(1.0).gdp_mu() * (1.0 + 1e-15)
+                && of_persons.noise_with_minimum_sensitivity_ratio(1.0).gdp_mu()
+                    <= release.noise_with_minimum_sensitivity_ratio(1.0).gdp_mu() * (1.0 + 1e-15)
         );
         assert!(release.sd() >= asked && release.sd() < asked * (1.0 + 1e-14));
         // A map of .3 has three tenths of the sensitivity that the noise is scaled by. The ratio asked for may be
         // larger.
         let scaled = release.sensitivity() as f64;
-        assert!((release.noise_at_column_ratio(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
-        assert!((release.noise_at_column_ratio(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);
+        assert!((release.noise_with_minimum_sensitivity_ratio(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
+        assert!((release.noise_with_minimum_sensitivity_ratio(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);
         // A prediction of .3 (y - 4) for y = 8: the rounding of the map is far below the noise.
         let exact = release.exact_values(&[i128::from(targets.clip_and_round_target(8.0))]);
         assert!((exact[0] - 1.2).abs() < 1e-9, "{exact:?}");

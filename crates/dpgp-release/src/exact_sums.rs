@@ -8,7 +8,7 @@ use super::person_table::read_person_table;
 use super::sum_rows::{IdentifiedSums, columns_to_read, refuse_equal_files};
 use super::sums_model::SumsOf;
 use super::{ExactSums, PlannedSumsRelease, ReleaseError, SumsModel};
-use dpgp_data::rows::{CheckedTableRows, CompleteFlagRows, ExtraColumns, InMemoryRows, RowStream};
+use dpgp_data::rows::{CheckedTableRows, ExtraColumns, InMemoryRows, RowStream, RowsWithCompleteFlag};
 use dpgp_data::{HmacKey, RowSetDigest, RowsFingerprint};
 use dpgp_fs::{AtomicNewFile, ReadAccess};
 use dpgp_run::WorkerPool;
@@ -130,7 +130,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         };
         let (summand, threads) = (self.model().summand(), pool.threads());
         let part = match data.drops_missing() {
-            true => sum_blocks(&mut CompleteFlagRows::new(&mut held), 0..u64::MAX, summand, threads)?,
+            true => sum_blocks(&mut RowsWithCompleteFlag::new(&mut held), 0..u64::MAX, summand, threads)?,
             false => sum_blocks(&mut held, 0..u64::MAX, summand, threads)?,
         };
         let rows = held.rows_read();

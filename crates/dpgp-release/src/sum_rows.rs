@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
 use dpgp_data::rows::{
-    CompleteFlagRows, FileState, KeptFlagRows, RowFile, RowFilesReader, RowStream, find_row_files, is_cloud_address,
+    FileState, RowFile, RowFilesReader, RowStream, RowsWithCompleteFlag, RowsWithKeptFlag, find_row_files,
+    is_cloud_address,
 };
 use dpgp_data::{Comparison, DataError, HmacKey, KeptRows, PersonId, PersonRowSampler, RowsFingerprint};
 use dpgp_run::{RunError, Shard, WorkerPool, temporary_key};
@@ -90,10 +91,10 @@ fn sum_chosen_rows<T: RowSummand>(
     let mut files = files.with_progress_bar(pool.row_progress_bar("summing", expected))?;
     let part = match &used {
         None if source.data.drops_missing() => {
-            skip_and_sum_blocks(&mut CompleteFlagRows::new(&mut files), blocks, summand, pool)
+            skip_and_sum_blocks(&mut RowsWithCompleteFlag::new(&mut files), blocks, summand, pool)
         }
         None => skip_and_sum_blocks(&mut files, blocks, summand, pool),
-        Some(used) => skip_and_sum_blocks(&mut KeptFlagRows::new(&mut files, &used.kept), blocks, summand, pool),
+        Some(used) => skip_and_sum_blocks(&mut RowsWithKeptFlag::new(&mut files, &used.kept), blocks, summand, pool),
     }?;
     // The numbers of the chosen rows mean the same rows only if no file has changed.
     if let Some(used) = &used {

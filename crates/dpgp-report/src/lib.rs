@@ -27,7 +27,7 @@ pub use reference::schema_markdown;
 pub use report::{Report, ReportRow};
 pub use results::{
     CHECKS, ClaimOutcomeCounts, CommittedResults, FindingRow, FindingVerdict, GuaranteeCounts, PaperFindings,
-    PaperVerdictCounts, PublishError, REPRODUCTION, ResultsSource, VerdictCounts, agreement_summary, checks_markdown,
+    PaperNumberCounts, PublishError, REPRODUCTION, ResultsSource, VerdictCounts, agreement_summary, checks_markdown,
     collect_findings, ensure_no_links, list_result_differences, publish, reproduction_markdown, tidy_runs_csv,
 };
 pub use table::{

@@ -22,7 +22,7 @@ use dpgp_mechanisms::{
     CellSections, LinearReleaseMatrices, PrivacySetting, PrivateNewtonStep, require_cloaking_setting,
 };
 use dpgp_number::Count;
-use dpgp_spec::setting::rules::{check_leaves_test_rows, check_points, fail};
+use dpgp_spec::setting::rules::{check_leaves_test_rows, check_point_dimensions, fail};
 use dpgp_spec::setting::{CheckResult, SpecProblem, ThresholdSetting};
 
 /// A training set as features, with its labels; test inputs likewise.
@@ -304,7 +304,7 @@ impl TaskRequirements for ClassificationTask {
     fn check(&self, setting: &CellSections) -> CheckResult {
         let path = "task.classification";
         check_classifier(path, setting)?;
-        check_points(&format!("{path}.at"), &self.at, setting.data.dimensions())
+        check_point_dimensions(&format!("{path}.at"), &self.at, setting.data.dimensions())
     }
 
     fn metric_names(&self, _: u32) -> Vec<String> {

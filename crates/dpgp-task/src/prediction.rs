@@ -84,13 +84,13 @@ struct PredictionSharedState<'a> {
 }
 
 /// The release with privacy.
-struct NoisyMean<'a> {
+struct MeanWithNoiseDesign<'a> {
     noise: &'a PredictionNoise,
     /// The mean that noise is added to, without the directions that a rank rule drops, or that of a map of its own.
     mean: DVector<f64>,
 }
 
-impl NoisyMean<'_> {
+impl MeanWithNoiseDesign<'_> {
     /// With a column for each private sample: the mean with one draw of the noise times `scale`.
     fn add_draw_columns(
         &self,
@@ -116,7 +116,7 @@ impl PredictionSharedState<'_> {
         let private = self.private_mean(target)?;
         let (noise_sd, certified) = match &private {
             None => (DVector::zeros(self.grid.nrows()), AuditableCertificate::without_claim()),
-            Some(NoisyMean { noise, .. }) => {
+            Some(MeanWithNoiseDesign { noise, .. }) => {
                 let certificate = noise.certificate(target, &self.caveats).with_privacy_unit(data.privacy_unit());
                 let certified = self.job.auditable_certificate(certificate, || {
                     vec![noise.audited_mechanism(scale, target.total_change())]
@@ -153,11 +153,11 @@ impl PredictionSharedState<'_> {
     }
 
     /// The release for a guarantee; nothing without privacy.
-    fn private_mean(&self, target: TargetChangeGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
+    fn private_mean(&self, target: TargetChangeGuarantee) -> Result<Option<MeanWithNoiseDesign<'_>>, TaskError> {
         let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
         let noise = noises.noise_at_scale(target.noise_scale() / self.normalised.scale)?;
         let mean = noise.noiseless_prediction_map(&self.map) * self.map.sum_targets_by_input(&self.normalised.targets);
-        Ok(Some(NoisyMean { noise, mean: mean.map(|m| self.normalised.to_target_units(m)) }))
+        Ok(Some(MeanWithNoiseDesign { noise, mean: mean.map(|m| self.normalised.to_target_units(m)) }))
     }
 
     /// Standard deviations of the latent values about what is released without its noise, or about the mean of the model.
@@ -259,7 +259,7 @@ impl PredictionTask {
         format!("{name}@{}", point.join(","))
     }
 
-    fn check_points(&self, inputs: usize) -> CheckResult {
+    fn check_point_dimensions(&self, inputs: usize) -> CheckResult {
         for (i, point) in self.at.iter().enumerate() {
             let path = format!("task.prediction.at.{i}");
             check_dimension(&path, inputs, point.len())?;
@@ -279,7 +279,7 @@ impl TaskRequirements for PredictionTask {
         if let Some(surface) = &self.surface {
             check_grid("task.prediction.surface", surface, inputs)?;
         }
-        self.check_points(inputs)?;
+        self.check_point_dimensions(inputs)?;
         require_linear_mechanism(&setting.privacy).map(drop)
     }
 

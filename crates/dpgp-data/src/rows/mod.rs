@@ -13,7 +13,7 @@ pub(super) use files::strip_access_keys;
 pub use files::{RowFilesReader, ensure_readable_addresses, is_cloud_address, resolve_in_folder};
 pub use find::{PathPartition, RowFile, find_row_files};
 pub use held::{CheckedTableRows, ExtraCell, ExtraColumns};
-pub use source::{CompleteFlagRows, FileState, InMemoryRows, KeptFlagRows, RowProgressBar, keyed_file_tag};
+pub use source::{FileState, InMemoryRows, RowProgressBar, RowsWithCompleteFlag, RowsWithKeptFlag, keyed_file_tag};
 pub(super) use source::{column_indices, open_file};
 pub(super) use unpacked::{DamagedGzipError, DecompressingReader, unzip_first_csv};
 

@@ -121,20 +121,20 @@ pub(crate) fn column_indices(wanted: &[String], known: &[String]) -> Result<Vec<
 /// assert_eq!(columns, [[6.0, 7.0], [0.0, 1.0]]);
 /// # Ok::<(), dpgp_data::DataError>(())
 /// ```
-pub struct KeptFlagRows<'r> {
+pub struct RowsWithKeptFlag<'r> {
     rows: &'r mut dyn RowStream,
     kept: &'r KeptRows,
     next: u64,
 }
 
-impl<'r> KeptFlagRows<'r> {
+impl<'r> RowsWithKeptFlag<'r> {
     /// Rows before the first has been read or passed over.
     pub fn new(rows: &'r mut dyn RowStream, kept: &'r KeptRows) -> Self {
         Self { rows, kept, next: 0 }
     }
 }
 
-impl RowStream for KeptFlagRows<'_> {
+impl RowStream for RowsWithKeptFlag<'_> {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         let Some((marks, columns)) = columns.split_last_mut() else { return self.rows.read(columns, most) };
         let rows = self.rows.read(columns, most)?;
@@ -161,18 +161,18 @@ impl RowStream for KeptFlagRows<'_> {
 /// assert_eq!(columns[2], [0.0, 1.0, 0.0]);
 /// # Ok::<(), dpgp_data::DataError>(())
 /// ```
-pub struct CompleteFlagRows<'r> {
+pub struct RowsWithCompleteFlag<'r> {
     rows: &'r mut dyn RowStream,
 }
 
-impl<'r> CompleteFlagRows<'r> {
+impl<'r> RowsWithCompleteFlag<'r> {
     /// Rows that may lack cells.
     pub fn new(rows: &'r mut dyn RowStream) -> Self {
         Self { rows }
     }
 }
 
-impl RowStream for CompleteFlagRows<'_> {
+impl RowStream for RowsWithCompleteFlag<'_> {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         let Some((marks, columns)) = columns.split_last_mut() else { return self.rows.read(columns, most) };
         let rows = self.rows.read(columns, most)?;

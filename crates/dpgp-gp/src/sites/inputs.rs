@@ -77,7 +77,7 @@ impl InputPosterior {
     }
 
     /// How b depends on the values at the sites (m x G).
-    pub(super) fn site_observation_map(&self, map: &DMatrix<f64>) -> DMatrix<f64> {
+    pub(super) fn observation_map_on_site_values(&self, map: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Self::Counts(_) => map.clone(),
             Self::Gram(seen) => product(map, &seen.projection),

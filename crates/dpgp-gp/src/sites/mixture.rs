@@ -51,7 +51,7 @@ impl SiteProcessPosterior {
         Self {
             kernels: grid.kernels.clone(),
             sites: seen.features.sites.clone(),
-            map: seen.inputs.site_observation_map(&seen.map),
+            map: seen.inputs.observation_map_on_site_values(&seen.map),
             sums: seen.sums.clone(),
             processes: correlated.into_iter().map(|correlated| correlated.process).collect(),
             unresolved,

@@ -95,7 +95,8 @@ fn add_lines(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, nested: usize, at: 
     if nested > 0 {
         return parts.try_for_each(|(part, at)| add_lines(lines, part, nested - 1, &at));
     }
-    let line = parts.map(|(part, at)| position(part).ok_or(at)).collect::<Result<Vec<PlotPoint>, String>>();
+    let line =
+        parts.map(|(part, at)| parse_geojson_position(part).ok_or(at)).collect::<Result<Vec<PlotPoint>, String>>();
     let line = line.map_err(|at| {
         format!("{at} is not a longitude from -180 to 180 and a latitude from -90 to 90; GeoJSON needs degrees")
     })?;
@@ -111,7 +112,7 @@ fn add_lines(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, nested: usize, at: 
 }
 
 /// A longitude and a latitude; a height may follow.
-fn position(value: &Value) -> Option<PlotPoint> {
+fn parse_geojson_position(value: &Value) -> Option<PlotPoint> {
     let [x, y, ..] = value.as_array()?.as_slice() else { return None };
     let (x, y) = (x.as_f64()?, y.as_f64()?);
     (x.abs() <= 180.0 && y.abs() <= 90.0).then(|| PlotPoint::new(x, y))

@@ -110,7 +110,7 @@ const TOY: &str = "toy";
 /// The numbers of a paper by verdict. Numbers that show little are counted apart: exact zeros, spreads of means by
 /// which a setting was chosen, and numbers of a toy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct PaperVerdictCounts {
+pub struct PaperNumberCounts {
     /// All numbers that it prints about results.
     pub printed: usize,
     /// Printed numbers that are entered.
@@ -139,7 +139,7 @@ pub struct PaperVerdictCounts {
     pub toy: usize,
 }
 
-impl PaperVerdictCounts {
+impl PaperNumberCounts {
     /// Counts the numbers of a paper by the verdicts on its places.
     pub fn count(coverage: Option<&PaperCoverage>, examined: &[ExperimentResults<'_>], rows: &[FindingRow]) -> Self {
         let mut tally = Self {

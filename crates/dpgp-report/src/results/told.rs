@@ -242,7 +242,7 @@ fn summarise_results(numbers: &[PrintedNumber<'_>], claims: &[&ClaimOutcome]) ->
     let (zeros, others): (Vec<&PrintedNumber<'_>>, Vec<&PrintedNumber<'_>>) =
         numbers.iter().partition(|one| one.is_zero());
     if others.len() <= FEW {
-        parts.extend(others.iter().filter_map(|one| format_single_number(one)));
+        parts.extend(others.iter().filter_map(|one| format_own_result(one)));
     } else {
         parts.push(summarise_numbers(&others));
     }
@@ -261,7 +261,7 @@ fn summarise_results(numbers: &[PrintedNumber<'_>], claims: &[&ClaimOutcome]) ->
     parts.join("; ")
 }
 
-fn format_single_number(one: &PrintedNumber<'_>) -> Option<String> {
+fn format_own_result(one: &PrintedNumber<'_>) -> Option<String> {
     let (value, spread) = (one.number("value")?, one.number("spread").filter(|spread| *spread > 0.0));
     if one.spread {
         return spread.map(format_four_digits);

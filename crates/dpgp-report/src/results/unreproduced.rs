@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::checks::PublishError;
 use super::committed::{CommittedResults, ExperimentResults, ResultsSource};
-use super::counts::PaperVerdictCounts;
+use super::counts::PaperNumberCounts;
 use super::told::{FindingRow, PaperArtefact, PaperExperimentLookup};
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, escape_markdown, format_four_digits};
 use dpgp_spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS, PaperCoverage, PaperReportPage};
@@ -163,7 +163,7 @@ pub struct PaperFindings {
     /// A row for each of its places.
     pub rows: Vec<FindingRow>,
     /// Its printed numbers, counted.
-    pub tally: PaperVerdictCounts,
+    pub tally: PaperNumberCounts,
     /// Errors in it that readers meet.
     pub errors: Vec<String>,
     /// Results that are not available.
@@ -180,7 +180,7 @@ impl PaperFindings {
             key: page.paper.clone(),
             reference: coverage.map_or_else(|| page.paper.clone(), |one| one.reference.clone()),
             sentence: page.sentence.clone(),
-            tally: PaperVerdictCounts::count(coverage, examined, &rows),
+            tally: PaperNumberCounts::count(coverage, examined, &rows),
             artefacts: PaperArtefact::list_artefacts(examined, &rows),
             rows,
             errors: page.errors.clone(),
@@ -239,7 +239,7 @@ fn artefact_line(paper: &str, artefact: &PaperArtefact) -> String {
 }
 
 fn counts_line(PaperFindings { key, tally, .. }: &PaperFindings) -> String {
-    let PaperVerdictCounts {
+    let PaperNumberCounts {
         printed,
         entered,
         same,

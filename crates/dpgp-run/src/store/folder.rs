@@ -186,7 +186,7 @@ impl ResultStore {
         self.segment = Some(segment);
         self.runs.push(StoredRun { segment: number, header });
         for (kind, key, offset, length) in state.written {
-            self.add_to_index(kind, key, self.locate_line(number, offset, length))?;
+            self.add_to_index(kind, key, self.location_in_latest_run(number, offset, length))?;
         }
         Ok(())
     }
@@ -250,11 +250,11 @@ impl ResultStore {
             }
             return Ok(());
         }
-        self.add_to_index(kind, key, self.locate_line(segment, offset, length as usize))
+        self.add_to_index(kind, key, self.location_in_latest_run(segment, offset, length as usize))
     }
 
     /// Where a line of the latest run stands; none if the run is not of that segment.
-    fn locate_line(&self, segment: usize, offset: u64, length: usize) -> Option<LineLocation> {
+    fn location_in_latest_run(&self, segment: usize, offset: u64, length: usize) -> Option<LineLocation> {
         let run = self.runs.len().checked_sub(1).filter(|&run| self.runs[run].segment == segment)?;
         Some(LineLocation { segment: segment as u32, run: run as u32, offset, length: length as u32 })
     }

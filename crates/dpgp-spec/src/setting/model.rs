@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{CheckResult, check_bounds, check_dimension, check_grid, check_points, check_range, fail};
+use super::rules::{CheckResult, check_bounds, check_dimension, check_grid, check_point_dimensions, check_range, fail};
 use super::{RangeSetting, SpecProblem};
 use dpgp_gp::kernel::{Kernel, KernelKeyError, KernelKeyErrorReason, KernelSetting};
 use dpgp_gp::lengthscale_averaged_kernel;
@@ -183,7 +183,7 @@ impl InducingSetting {
             Self::Kmeans { .. } => Ok(()),
             Self::Grid(ranges) => check_grid(&format!("{path}.grid"), ranges, inputs),
             Self::Points(all) if all.is_empty() => fail(&format!("{path}.points"), SpecProblem::Empty),
-            Self::Points(all) => check_points(&format!("{path}.points"), all, inputs),
+            Self::Points(all) => check_point_dimensions(&format!("{path}.points"), all, inputs),
         }
     }
 }

@@ -400,7 +400,7 @@ pub fn check_grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> CheckRe
 ///
 /// # Errors
 /// [`SpecProblem::WrongDimension`].
-pub fn check_points(path: &str, points: &[Vec<f64>], inputs: usize) -> CheckResult {
+pub fn check_point_dimensions(path: &str, points: &[Vec<f64>], inputs: usize) -> CheckResult {
     points.iter().enumerate().try_for_each(|(i, point)| check_dimension(&format!("{path}.{i}"), inputs, point.len()))
 }
 

@@ -138,7 +138,7 @@ impl UnnoisedPredictions {
 
         // The certificate and the record state the larger of two sensitivities: of the design and of the whole columns.
         let noise = design.with_minimum_sensitivity_ratio(release.longest_column_ratio());
-        let record = release.noise_at_column_ratio(noise.ratio);
+        let record = release.noise_with_minimum_sensitivity_ratio(noise.ratio);
 
         // With a model that is averaged, what follows from the release: its noise in units of the model.
         let averaged = match model.averaged {
