@@ -164,7 +164,7 @@ fn legend(rankings: &[Ranking]) -> String {
         return String::new();
     }
     wrap_prose(
-        "±: one standard error of the mean over folds, or over replicates if there are no folds (`dpgp show --table` shows the spread itself; if \
+        "±: one standard error of the mean over folds, or over replicates if there are five or more or no folds (`dpgp show --table` shows the spread itself; if \
          there are folds, the row METRIC-replicates shows the spread over replicates); =: level with the best, if errors are treated as independent. All methods see the same folds, so a paired comparison may find more differences\n",
     )
 }

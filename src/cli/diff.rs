@@ -80,12 +80,32 @@ pub fn diff(arguments: &DiffArguments, format: OutputFormat) -> Result<(), CliEr
     if format == OutputFormat::Json {
         return print_json(&json!(rows.iter().map(RowDifferences::to_output).collect::<Vec<_>>()));
     }
-    let summary = format!("{changed} of {total} rows changed\n");
+    let summary = format!("{changed} of {total} rows changed\n{}", chance_summary(&rows));
     if rows.is_empty() {
         return print(&summary);
     }
     let most = if arguments.rows || arguments.all { usize::MAX } else { FEW };
     print(&wrap_prose(&format!("{summary}{}", text(&rows, most))))
+}
+
+/// Differences in standard errors beyond which a number is counted, and the share that chance alone puts there.
+const NOTABLE: f64 = 2.0;
+const SHARE_BY_CHANCE: f64 = 0.0455;
+
+/// Counts changed numbers whose difference is more than two standard errors. Empty if fewer than two numbers have an error.
+fn chance_summary(rows: &[RowDifferences<'_>]) -> String {
+    let differences = rows.iter().filter_map(RowDifferences::changed_value_in_standard_errors);
+    let differences: Vec<f64> = differences.filter(|errors| errors.is_finite()).collect();
+    if differences.len() < 2 {
+        return String::new();
+    }
+    let notable = differences.iter().filter(|errors| errors.abs() > NOTABLE).count();
+    let expected = format_four_digits(SHARE_BY_CHANCE * differences.len() as f64);
+    format!(
+        "{notable} of {} changed numbers with known errors differ by more than two standard errors; by chance alone, about {expected} \
+         would, if runs and numbers are independent\n",
+        differences.len()
+    )
 }
 
 /// The most rows of an experiment, without --rows.
@@ -117,15 +137,19 @@ impl RowDifferences<'_> {
         !self.changes.is_empty()
     }
 
+    /// By how many standard errors the value changed; none if it did not, or if an error is not known.
+    fn changed_value_in_standard_errors(&self) -> Option<f64> {
+        let changed = self.changes.iter().any(|change| change.column.as_deref() == Some("value"));
+        if changed { self.row.standardised_difference() } else { None }
+    }
+
     fn text(&self) -> String {
         let (before, after) = self.row.values();
         let rounded = |value: String| value.parse().map_or(value, format_four_digits);
         let [before, after] = [before, after].map(rounded);
         let mut changes: Vec<String> = self.changes.iter().map(difference_text).collect();
-        if self.changes.iter().any(|change| change.column.as_deref() == Some("value")) {
-            let errors = self.row.standardised_difference();
-            changes.extend(errors.map(|errors| format!("{} standard errors", format_four_digits(errors))));
-        }
+        let errors = self.changed_value_in_standard_errors();
+        changes.extend(errors.map(|errors| format!("{} standard errors", format_four_digits(errors))));
         let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) };
         let values = match (before.as_str(), after.as_str()) {
             ("", one) | (one, "") => one.to_owned(),
@@ -143,7 +167,8 @@ impl RowDifferences<'_> {
             after: change.fresh.clone(),
         });
         let (experiment, row) = (self.experiment.to_owned(), self.row.name());
-        ComparedRow { experiment, row, before, after, changes: changes.collect() }
+        let standard_errors = self.changed_value_in_standard_errors();
+        ComparedRow { experiment, row, before, after, standard_errors, changes: changes.collect() }
     }
 }
 
@@ -196,13 +221,14 @@ fn read(path: &Path) -> Result<String, CliError> {
     read_limited_text(path).map_err(CliError::io_error_at(path))
 }
 
-/// Reads every `table.csv` below a folder, by the folder that holds it. Skips tables of changed runs, which are in `changed`.
+/// Reads every `table.csv` below a folder, by the folder that holds it. Skips tables of changed and of
+/// reduced runs, which are in `changed` and `quick`.
 fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
     let io = CliError::io_error_at(folder);
     for entry in std::fs::read_dir(folder).map_err(&io)? {
         let path = entry.map_err(&io)?.path();
         let Some(last) = path.file_name().and_then(|last| last.to_str()) else { continue };
-        if path.is_dir() && last != "changed" {
+        if path.is_dir() && !["changed", "quick"].contains(&last) {
             let inner = if name.is_empty() { last.to_owned() } else { format!("{name}/{last}") };
             collect_folder_tables(&path, &inner, tables)?;
         } else if last == "table.csv" {

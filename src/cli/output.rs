@@ -386,6 +386,8 @@ pub(super) struct ComparedRow {
     pub before: String,
     /// The value on the second side.
     pub after: String,
+    /// By how many standard errors of the difference the value changed, as if both runs were independent; null if not known.
+    pub standard_errors: Option<f64>,
     /// The differences.
     pub changes: Vec<ChangedColumn>,
 }

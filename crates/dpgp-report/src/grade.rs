@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::results::{ClaimOutcomeCounts, CommittedResults, VerdictCounts};
 use crate::table::PredictiveInterval;
 use crate::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check_claim, count_pairs};
-use crate::table::verdict::{ComparisonConditions, NumberVerdict, verdict_from_interval};
+use crate::table::verdict::{ComparisonConditions, NumberVerdict, standard_error, verdict_from_interval};
 use dpgp_accounting::Certificate;
 use dpgp_data::escape_csv_formula;
 use dpgp_data::suggest::closest_name;
@@ -241,7 +241,8 @@ impl SubmittedTable {
                 let label = |at: &Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default().trim().to_owned();
                 let labels = axes.iter().map(label).collect();
                 let fold = columns.field(&record, "fold");
-                let value = row.number("value")?.map(|value| AddedMethodValue { value, fold: fold.to_owned() });
+                let replicate = columns.field(&record, "replicate");
+                let value = row.number("value")?.map(|value| row.to_added_value(value, replicate, fold)).transpose()?;
                 table.others.entry((labels, metric)).or_default().extend(value);
                 let found = || describe_unknown_label(experiment, &axes, &record);
                 table.first_unknown.get_or_insert_with(|| format!("line {line}{}", found()));
@@ -271,18 +272,40 @@ impl SubmittedTable {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AddedMethodValue {
     value: f64,
+    /// Its own standard error; zero if the table gives none.
+    standard_error: f64,
+    /// The replicate. Empty if the table has no column `replicate`.
+    replicate: String,
     /// The fold whose test points it is about. Empty if the table has no column `fold`.
     fold: String,
 }
 
-/// Averages over the rows of each fold: they share test points, so they are not independent.
-fn average_by_fold(values: &[AddedMethodValue]) -> Vec<f64> {
-    if values.iter().any(|one| one.fold.is_empty()) {
-        return values.iter().map(|one| one.value).collect();
+/// Replicates from which their spread, rather than that of folds, is the error of a mean.
+pub(super) const FEWEST_REPLICATES: usize = 5;
+
+/// The mean of the numbers of a method, and its standard error as for our methods: over replicates if there are five or more, else
+/// over the folds of one, averaged over replicates. Rows of one fold of one replicate share test points, so they are averaged first.
+fn mean_and_standard_error(values: &[AddedMethodValue]) -> (f64, f64) {
+    if let [one] = values {
+        return (one.value, one.standard_error);
     }
-    let mut folds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    values.iter().for_each(|one| folds.entry(&one.fold).or_default().push(one.value));
-    folds.values().map(|values| mean_and_sd(values).0).collect()
+    let mut replicates: BTreeMap<&str, BTreeMap<(&str, usize), Vec<f64>>> = BTreeMap::new();
+    for (i, one) in values.iter().enumerate() {
+        // Without folds each row is a number of its own.
+        let own = if one.fold.is_empty() { i } else { 0 };
+        replicates.entry(&one.replicate).or_default().entry((&one.fold, own)).or_default().push(one.value);
+    }
+    let folds = replicates.values().map(|folds| folds.values().map(|rows| mean_and_sd(rows).0).collect());
+    let folds: Vec<Vec<f64>> = folds.collect();
+    let means: Vec<f64> = folds.iter().map(|folds| mean_and_sd(folds).0).collect();
+    let (mean, over_replicates) = mean_and_sd(&means);
+    let standard_error = |sd: Option<f64>, count: usize| sd.map(|sd| sd / (count as f64).sqrt());
+    let of_folds: Option<Vec<f64>> = folds.iter().map(|one| standard_error(mean_and_sd(one).1, one.len())).collect();
+    let error = match of_folds {
+        Some(errors) if means.len() < FEWEST_REPLICATES => Some(mean_and_sd(&errors).0),
+        _ => standard_error(over_replicates, means.len()),
+    };
+    (mean, error.unwrap_or(0.0))
 }
 
 /// A method that an experiment does not have, with its number of one metric.
@@ -297,7 +320,7 @@ pub struct AddedMethod {
 }
 
 /// Reads the methods of a table that are none of an experiment, with their numbers of one metric. The table is as for [`grade_table`]; several
-/// rows of a method are repetitions. With a column `fold`, the rows of each fold are averaged first.
+/// rows of a method are repetitions, which the columns `replicate` and `fold` tell apart.
 ///
 /// # Errors
 /// [`GradeError`], also if there are none.
@@ -318,9 +341,7 @@ pub fn read_added_methods(text: &str, experiment: &Experiment, metric: &str) -> 
     let methods: Vec<AddedMethod> = by_labels
         .into_iter()
         .map(|(labels, values)| {
-            let values = average_by_fold(&values);
-            let (value, sd) = mean_and_sd(&values);
-            let standard_error = sd.map_or(0.0, |sd| sd / (values.len() as f64).sqrt());
+            let (value, standard_error) = mean_and_standard_error(&values);
             AddedMethod { labels, value, standard_error }
         })
         .collect();
@@ -435,6 +456,12 @@ impl SubmittedRow<'_> {
     fn spread_kind(&self) -> Result<SpreadKind, GradeError> {
         let found = self.columns.field(self.record, "spread_kind");
         SpreadKind::from_name(found).ok_or_else(|| GradeError::NoKind { line: self.line, found: found.to_owned() })
+    }
+
+    fn to_added_value(&self, value: f64, replicate: &str, fold: &str) -> Result<AddedMethodValue, GradeError> {
+        let SubmittedNumber { spread, spread_kind, repeats, .. } = self.to_submitted_number(value)?;
+        let standard_error = standard_error(spread, spread_kind, repeats.unwrap_or(1) as usize);
+        Ok(AddedMethodValue { value, standard_error, replicate: replicate.to_owned(), fold: fold.to_owned() })
     }
 
     fn to_submitted_number(&self, value: f64) -> Result<SubmittedNumber, GradeError> {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::grade::AddedMethod;
+use super::grade::{AddedMethod, FEWEST_REPLICATES};
 use super::report::label_with_axis;
 use super::results::CommittedResults;
 use super::table::verdict::standard_error;
@@ -302,16 +302,27 @@ impl MethodLeaderboard<'_> {
         !tasks.into_iter().any(|task| matches!(**task, TaskSetting::Command(_) | TaskSetting::Given(_)))
     }
 
+    /// The standard error of a row: that over replicates if there are enough, as in figures, else that of the row itself.
+    fn standard_error(&self, row: &[String]) -> f64 {
+        let [cell, metric] = ["cell", "metric"].map(|column| self.committed.field(row, column));
+        let over_replicates = format!("{metric}-replicates");
+        let is_same = |other: &&Vec<String>| {
+            self.committed.field(other, "cell") == cell && self.committed.field(other, "metric") == over_replicates
+        };
+        let repeats = |row: &[String]| self.committed.field(row, "repeats").parse().unwrap_or(1);
+        let other = self.committed.rows.iter().find(is_same).filter(|other| repeats(other) >= FEWEST_REPLICATES);
+        let row = other.map_or(row, Vec::as_slice);
+        // A spread of a kind that this version does not know counts in full: no method is called better than it is.
+        let kind = SpreadKind::from_name(self.committed.field(row, "spread_kind")).unwrap_or(SpreadKind::StandardError);
+        standard_error(self.number(row, "spread"), kind, repeats(row))
+    }
+
     fn axis(&self, name: &str) -> Option<&ExperimentAxis> {
         self.experiment.axes.iter().find(|axis| axis.name == name)
     }
 
     fn method(&self, row: &[String]) -> RankedMethod {
         let guarantee = self.committed.field(row, "guarantee");
-        let kind = SpreadKind::from_name(self.committed.field(row, "spread_kind"));
-        // A spread of a kind that this version does not know counts in full: no method is called better than it is.
-        let kind = kind.unwrap_or(SpreadKind::StandardError);
-        let repeats = self.committed.field(row, "repeats").parse().unwrap_or(1);
         let [exact, claimed] = ["delta_exact", "delta"].map(|column| self.number(row, column));
         let exceeds = exact.zip(claimed).is_some_and(|(exact, claimed)| exact > claimed * (1.0 + 1e-9));
         let value = self.number(row, "value");
@@ -319,7 +330,7 @@ impl MethodLeaderboard<'_> {
             place: (!exceeds && value.is_some()).then_some(0),
             method: self.describe_row_labels(row, &self.layout.rows),
             value: value.unwrap_or(f64::NAN),
-            standard_error: standard_error(self.number(row, "spread"), kind, repeats),
+            standard_error: self.standard_error(row),
             level_with_best: false,
             hides: ProtectedUnit::from_guarantee(guarantee),
             checked: self.has_computed_guarantees(),

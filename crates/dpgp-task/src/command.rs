@@ -168,7 +168,8 @@ impl TaskRequirements for CommandTask {
             }
         }
         if setting.model.is_some() {
-            let why = "is not read by task.command; pass values to the program with task.command.with";
+            let why = "is not read by task.command; pass values to the program with task.command.with. A program and a built-in task cannot share a \
+                       spec: to rank a program beside built-in methods, use `dpgp data folds` and `dpgp show --best --with`";
             return fail("model", SpecProblem::Shape(why.to_owned()));
         }
         // The program gets the path of the file, and would read other rows than the spec says.

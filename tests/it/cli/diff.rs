@@ -79,3 +79,23 @@ fn two_experiments_are_compared_in_standard_errors() {
     let run = project.dpgp(&["diff", "b", "a"]).expect(0);
     assert!(run.out.contains("-1.414 standard errors"), "{}", run.out);
 }
+
+/// Of three numbers with standard errors, one differs by more than two of the difference's: 6 / sqrt(2). Reduced runs in the folder
+/// `quick` are another experiment.
+#[test]
+fn differences_beyond_chance_are_counted() {
+    let project = Project::empty();
+    let headings = "experiment,cell,way,metric,value,spread,spread_kind,repeats";
+    for (folder, values) in [("a", [10.0, 10.0, 10.0]), ("b", [11.0, 9.0, 16.0])] {
+        std::fs::create_dir_all(project.path(folder).join("quick")).unwrap();
+        let rows =
+            values.iter().enumerate().map(|(i, value)| format!("one,c{i},w{i},rmse,{value},3,sd-replicates,9\n"));
+        project.write(&format!("{folder}/table.csv"), &format!("{headings}\n{}", rows.collect::<String>()));
+    }
+    project.write("a/quick/table.csv", &format!("{headings}\none,q,w0,rmse,1,3,sd-replicates,9\n"));
+    let out = project.dpgp(&["diff", "a", "b"]).expect(0).out.replace('\n', " ");
+    assert!(out.starts_with("3 of 3 rows changed 1 of 3 changed numbers with known errors differ"), "{out}");
+    assert!(out.contains("about 0.1365 would"), "{out}");
+    let rows = project.dpgp(&["diff", "a", "b", "--format", "json"]).expect(0).json();
+    assert!((rows[2]["standard_errors"].as_f64().unwrap() - 6.0 / 2f64.sqrt()).abs() < 1e-12, "{rows}");
+}

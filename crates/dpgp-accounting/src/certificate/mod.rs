@@ -157,6 +157,14 @@ impl Certificate {
         Self { delta_exact: Some(guarantee.delta), ..chosen }
     }
 
+    /// The same where the predictions are those at the test inputs of one fold.
+    pub fn with_predictions_of_one_fold(mut self) -> Self {
+        if self.release == ReleaseKind::Predictions {
+            self.release = ReleaseKind::FoldPredictions;
+        }
+        self
+    }
+
     /// No noise, no guarantee.
     pub fn none() -> Self {
         Self {
@@ -306,6 +314,8 @@ pub enum ReleaseKind {
     LatentFunction,
     /// A histogram, and all that is computed from it.
     Histogram,
+    /// The mean of the targets, and all that is computed from it.
+    Mean,
     /// A function, at any number of inputs.
     Function,
     /// The index of the candidate selected; not its errors or probabilities.
@@ -321,6 +331,7 @@ impl fmt::Display for ReleaseKind {
             Self::LatentFunction => "for the latent function and all predictions from it",
             Self::Predictions => "for all predictions on the grid",
             Self::Histogram => "for the histogram and all computed from it",
+            Self::Mean => "for the mean and all computed from it",
             Self::Function => "for the whole function",
             Self::Posterior => "for the fitted posterior",
             Self::SelectedIndex => "for the index selected, not for the numbers of this row",
@@ -353,6 +364,7 @@ mod tests {
             ReleaseKind::LatentFunction,
             ReleaseKind::Predictions,
             ReleaseKind::Histogram,
+            ReleaseKind::Mean,
             ReleaseKind::Function,
             ReleaseKind::SelectedIndex,
             ReleaseKind::Posterior,

@@ -138,9 +138,8 @@ impl PrivateRegression for MeanBaseline {
         let Some(target) = self.guarantee_if_noisy(cell)? else {
             return Ok(AuditableCertificate::without_claim());
         };
-        let certificate = target
-            .calibrated_gaussian_release(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0)
-            .certificate();
+        let certificate =
+            target.calibrated_gaussian_release(ReleaseKind::Mean, CertifiedMechanism::Histogram, 1.0).certificate();
         job.auditable_certificate(certificate, || {
             let bins = vec![(self.rows, self.noise_sd(target))];
             vec![AuditedMechanism::Statistics {
@@ -447,7 +446,8 @@ impl NoisyMeanRegression {
 
     /// The certificate of such a run.
     pub fn certificate(&self, target: TargetChangeGuarantee) -> Result<Certificate, TaskError> {
-        Ok(self.noises.noise_at_scale(target.noise_scale() / self.scale)?.certificate(target, &[]))
+        let certificate = self.noises.noise_at_scale(target.noise_scale() / self.scale)?.certificate(target, &[]);
+        Ok(certificate.with_predictions_of_one_fold())
     }
 
     /// Samples of such a run.
