@@ -33,10 +33,10 @@ use dpgp_release::{
     write_predictions,
 };
 use dpgp_report::{DrawnMap, format_four_digits};
-use dpgp_run::{ClippedCounts, Project, create_watcher};
+use dpgp_run::{ClippedCounts, Project, clip_inside_bounds_warning, create_watcher};
 use dpgp_spec::SpecChange;
 use dpgp_spec::setting::SourceSetting;
-use dpgp_task::Experiment;
+use dpgp_task::{CellSetting, Experiment};
 
 const EXAMPLES: &str = "\
 The model in the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
@@ -184,6 +184,7 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
     refuse_private_filter(cell.setting(), arguments.allow_caveats)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
     ensure_readable_addresses(source.into_iter().chain(arguments.points.at.as_deref()))?;
+    warn_of_clip_inside_bounds(cell.setting());
     let watcher = create_watcher(arguments.quiet);
     let points = arguments.points.public_points();
     if arguments.preview.preview {
@@ -223,6 +224,13 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
     charge_draw_and_write(&request, &terms, designed, |charged| {
         write_release(charged, outputs, clipped, arguments, format)
     })
+}
+
+/// Warns on standard error, before any row is read or charged, that targets are clipped inside their bounds.
+pub(super) fn warn_of_clip_inside_bounds(setting: &CellSetting) {
+    if let Some(warning) = clip_inside_bounds_warning(setting) {
+        print_stderr(&format!("warning: {warning}"));
+    }
 }
 
 /// Changes settings of a spec, but not its rows: these may be private, and the certificate quotes the changes.

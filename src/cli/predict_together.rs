@@ -9,7 +9,7 @@ use super::CliError;
 use super::options::{OutputFormat, balance_text, ensure_distinct_paths, existing_ledger_place};
 use super::output::Spinner;
 use super::output::{print, print_json};
-use super::predict::{PredictArguments, apply_changes_except_rows};
+use super::predict::{PredictArguments, apply_changes_except_rows, warn_of_clip_inside_bounds};
 use super::preview::preview;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_number::text::count_with_noun;
@@ -114,6 +114,7 @@ fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<Joint
         let setting = answer.cell().setting();
         refuse_private_filter(setting, false)?;
         ensure_readable_addresses(setting.data.source.own_file().map(Path::new))?;
+        warn_of_clip_inside_bounds(setting);
     }
     ensure_readable_addresses(arguments.points.at.as_deref())?;
     Ok(joint)

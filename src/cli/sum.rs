@@ -14,6 +14,7 @@ use super::options::{
     ensure_distinct_paths, experiment_completer,
 };
 use super::output::{print, print_json};
+use super::predict::warn_of_clip_inside_bounds;
 use super::release_types::SummedRows;
 use dpgp_data::HmacKey;
 use dpgp_data::rows::ensure_readable_addresses;
@@ -121,7 +122,9 @@ pub struct SumArguments {
 pub fn sum(arguments: &SumArguments, format: OutputFormat) -> Result<(), CliError> {
     ensure_readable_addresses(arguments.files.iter().map(PathBuf::as_path))?;
     let experiment = arguments.places.project()?.find_one_experiment(&arguments.name)?;
-    match AnyPlannedSumsRelease::from_experiment(&experiment)? {
+    let planned = AnyPlannedSumsRelease::from_experiment(&experiment)?;
+    experiment.cells.first().into_iter().for_each(|cell| warn_of_clip_inside_bounds(cell.setting()));
+    match planned {
         AnyPlannedSumsRelease::Surface(streamed) => sum_and_release(&streamed, arguments, format),
         AnyPlannedSumsRelease::Moments(streamed) => sum_and_release(&streamed, arguments, format),
         AnyPlannedSumsRelease::Classes(streamed) => sum_and_release(&streamed, arguments, format),

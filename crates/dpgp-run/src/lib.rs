@@ -25,7 +25,9 @@ pub use digests::{DataDigests, PublicDigest, target_guarantee_caveats};
 pub use error::{CellError, CellFailure, RunError};
 pub use load::{load_prediction_points, load_sample};
 pub use memory::{WorkerPool, ensure_memory, random_streams};
-pub use own_tables::{ClippedCounts, count_clipped_targets, report_outside_files, target_bounds};
+pub use own_tables::{
+    ClippedCounts, clip_inside_bounds_warning, count_clipped_targets, report_outside_files, target_bounds,
+};
 pub use plan::{BlockReplicate, RecomputeReason, RunPlan, Shard, StaleResults};
 pub use program::ProgramError;
 pub use project::{DataLocations, Project};

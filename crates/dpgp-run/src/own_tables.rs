@@ -231,6 +231,22 @@ pub fn target_bounds(setting: &CellSetting) -> Option<(f64, f64)> {
     }
 }
 
+/// A warning that a mechanism clips targets inside their public bounds; none if it does not. A bound of half the width reaches only one
+/// end, if predictions are centred elsewhere than in the middle.
+pub fn clip_inside_bounds_warning(setting: &CellSetting) -> Option<String> {
+    let NormaliseSetting::Bounds { low, high, .. } = *setting.normalise else { return None };
+    let (least, greatest) = target_bounds(setting)?;
+    let slack = 1e-9 * (high.get() - low.get());
+    (least > low.get() + slack || greatest < high.get() - slack).then(|| {
+        format!(
+            "targets are clipped to {least:?} to {greatest:?}, although their bounds are {:?} to {:?}; to avoid this, raise target_bound, or \
+             omit normalise.bounds.centre",
+            low.get(),
+            high.get()
+        )
+    })
+}
+
 /// The targets, in their own units, that stay within the bound of a mechanism after normalisation by public constants.
 fn bounds_in_target_units(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
     match *normalise {

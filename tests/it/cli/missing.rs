@@ -108,7 +108,7 @@ fn predictions_are_those_of_the_rows_with_inputs() {
     assert_eq!(public_columns(&holes), public_columns(&plain));
     assert_eq!(measured(&holes), measured(&whole));
     let certificate = holes.json("p.csv.certificate.json")["not_covered"].to_string();
-    assert!(certificate.contains("which rows were dropped because they lack an input, and"), "{certificate}");
+    assert!(certificate.contains("the set of rows dropped because they lack an input, and"), "{certificate}");
 }
 
 /// Private records: the same, by sums and by moments, in one pass over a file and in memory.

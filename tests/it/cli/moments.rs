@@ -296,3 +296,23 @@ fn wrong_questions_are_refused() {
     project.write("broken.json", &broken);
     assert!(from("broken.json", &[], 2).contains("without noise"));
 }
+
+/// A centre of 2 and a bound of 5 reach 7, not the 10 that the bounds promise: said before anything is charged.
+#[test]
+fn a_clip_inside_the_bounds_is_told_first() {
+    let project = project(500);
+    let warning = "warning: targets are clipped to 0.0 to 7.0, although their bounds are 0.0 to 10.0";
+    let preview = ["predict", "s.toml", "--at", "grid.csv", "--preview", "--quiet"];
+    assert_eq!(project.dpgp(&preview).expect(0).err, "");
+    project.write("s.toml", &SPEC.replace("high = 10.0,", "high = 10.0, centre = 2.0,"));
+    let release = ["sum", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger", "--quiet"];
+    for verb in [&preview[..], &release] {
+        let told = project.dpgp(verb).expect(0).err;
+        assert!(told.starts_with(warning), "{told}");
+    }
+    project.write(
+        "s.toml",
+        &SPEC.replace("high = 10.0,", "high = 10.0, centre = 2.0,").replace("t_bound = 1.0", "t_bound = 1.6"),
+    );
+    assert_eq!(project.dpgp(&preview).expect(0).err, "");
+}

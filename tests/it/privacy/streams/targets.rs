@@ -25,9 +25,11 @@ fn filters_and_clips() {
     assert!((total.squares as f64 * units.squares / squares - 1.0).abs() < 1e-9);
     let k: Vec<f64> = kept.iter().map(|row| covariance(&columns, *row)).collect();
     let a: f64 = k.iter().zip(&targets).map(|(k, y)| k * y).sum();
-    assert!((found.a[0] - a).abs() < 1e-6, "{} {a}", found.a[0]);
+    // A correlation is rounded to 2^-22.
+    let most = targets.iter().map(|y| y.abs()).sum::<f64>() * f64::from(-23).exp2();
+    assert!((found.a[0] - a).abs() < most, "{} {a}", found.a[0]);
     let b: f64 = k.iter().map(|k| k * k).sum();
-    assert!((found.b[(0, 0)] / b - 1.0).abs() < 1e-8);
+    assert!((found.b[(0, 0)] / b - 1.0).abs() < 1e-6);
 }
 
 #[test]
