@@ -221,6 +221,9 @@ fn read(path: &Path) -> Result<String, CliError> {
     read_limited_text(path).map_err(CliError::io_error_at(path))
 }
 
+/// Folders of changed and of reduced runs inside that of an experiment.
+const RUNS_APART: [&str; 2] = ["changed", "quick"];
+
 /// Reads every `table.csv` below a folder, by the folder that holds it. Skips tables of changed and of
 /// reduced runs, which are in `changed` and `quick`.
 fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
@@ -228,7 +231,7 @@ fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperim
     for entry in std::fs::read_dir(folder).map_err(&io)? {
         let path = entry.map_err(&io)?.path();
         let Some(last) = path.file_name().and_then(|last| last.to_str()) else { continue };
-        if path.is_dir() && !["changed", "quick"].contains(&last) {
+        if path.is_dir() && !RUNS_APART.contains(&last) {
             let inner = if name.is_empty() { last.to_owned() } else { format!("{name}/{last}") };
             collect_folder_tables(&path, &inner, tables)?;
         } else if last == "table.csv" {
@@ -238,13 +241,13 @@ fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperim
     Ok(())
 }
 
-/// Reads the tables below `results/` of a git commit, in the repository of the working directory.
+/// Reads the same tables below `results/` of a git commit, in the repository of the working directory.
 fn read_tables_of_git_commit(commit: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
     let listing =
         require_git_output(commit, &["ls-tree", "-r", "--full-tree", "--name-only", commit, "--", "results"])?;
     for path in listing.lines() {
         let inside = path.strip_prefix("results/").and_then(|path| path.strip_suffix("/table.csv"));
-        if let Some(name) = inside {
+        if let Some(name) = inside.filter(|name| !name.split('/').any(|part| RUNS_APART.contains(&part))) {
             tables.insert(
                 name.to_owned(),
                 require_git_output(commit, &["show", "--no-textconv", &format!("{commit}:{path}")])?,
