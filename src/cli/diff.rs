@@ -16,7 +16,7 @@ use dpgp_report::{PublishError, RowPair, TableDifference, format_four_digits, pa
 
 const EXAMPLES: &str = "\
 Each side is a results folder (of all experiments or of one), a table.csv, or a commit. For a commit, its results/ folder is compared.
-Two single experiments are compared even if their names differ. Differences in standard errors assume that both runs are independent.
+Two single experiments are compared even if their names differ. Differences as multiples of the standard error assume that both runs are independent.
 
 Examples:
   dpgp diff HEAD~1 HEAD               changes of the last commit

@@ -87,11 +87,13 @@ fn recompute_reason_sentence(reason: &RecomputeReason) -> String {
         }
         RecomputeReason::Data { file, from, to } => {
             // The first digits are enough to distinguish digests.
-            let [from, to] = [from, to].map(|digest| match digest {
-                Some(digest) => digest.rsplit(':').next().unwrap_or_default().chars().take(12).collect(),
-                None => "not used".to_owned(),
-            });
-            format!("{file} changed from {from} to {to}")
+            let short = |digest: &String| digest.rsplit(':').next().unwrap_or_default().chars().take(12).collect();
+            match [from, to].map(|digest| digest.as_ref().map(short)) {
+                [Some(from), Some::<String>(to)] => format!("{file} changed from {from} to {to}"),
+                [Some(from), None] => format!("{file} is no longer used (was {from})"),
+                [None, Some(to)] => format!("{file} is now used ({to})"),
+                [None, None] => format!("{file} is not used"),
+            }
         }
         RecomputeReason::Numerics { from, to } => format!("the numerics changed from version {from} to {to}"),
         RecomputeReason::Seed { from, to } => format!("the seed changed from {from} to {to}"),

@@ -53,7 +53,7 @@ impl Drop for Spinner {
     }
 }
 
-/// Prints a line on standard error. Ignores a closed standard error.
+/// Prints a line on standard error. Ignores write errors, for example if standard error is closed.
 pub fn print_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", escape_hidden_text(text));
 }

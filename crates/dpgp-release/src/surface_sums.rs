@@ -183,7 +183,7 @@ impl SumsModel for ClassSumsModel {
         let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         DataHolderDescription {
             private: PrivateFacts { rows, classes: Some(of_class), ..PrivateFacts::default() },
-            counts: format!("{rows} rows, by class {list}"),
+            counts: format!("{rows} rows (by class: {list})"),
             public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
             text: format!("{m} inducing inputs"),
         }

@@ -199,7 +199,7 @@ fn spec_text(kept: &[&String], rows: &[LabelledPaperNumber], name: &str, spec: &
          [experiment]\n\
          title = {}\n\
          # paper = \"its authors, title and year\"\n\n\
-         # The precision is the unit of the last published digit. A number is taken to be from one run. If each is the mean of five runs,\n\
+         # The precision is the unit of the last published digit. Each number is assumed to come from one run. If each is the mean of five runs,\n\
          # write all = {{ runs = 5 }}. A published spread is compared with that of your runs once its kind and count are given, for\n\
          # example all = {{ runs = 5, spread_kind = \"sd-replicates\", count = 5 }}.\n\
          [published.table]\n\

@@ -252,7 +252,7 @@ pub enum ErratumKind {
     Remark,
 }
 
-/// An erratum in words. The cell that names it computes its numbers.
+/// An erratum in words. Its numbers are computed by the cell whose `task.errata.erratum` names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErratumWords {

@@ -261,7 +261,7 @@ pub struct CurvesFigure {
     /// What the thick line of a panel shows; panels that combine cells by `overlay` show means.
     #[serde(default)]
     pub subject: CurvesSubject,
-    /// The name of the crosses in the legend; without it, `data`.
+    /// The legend label of the crosses (the data); without it, `data`.
     #[serde(default)]
     pub data_label: Option<String>,
     /// The label of the y axis of lengthscale panels, with units.

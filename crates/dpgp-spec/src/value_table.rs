@@ -14,7 +14,7 @@ pub(super) struct ValueTable {
     /// What each column holds: an axis, or one of `metric`, `value`, `spread`, `count`, `runs`, `precision`, `tolerance`, `effect`
     /// and `source`.
     pub columns: Vec<String>,
-    /// One list for each number, with an entry for each column. An empty text keeps the value in `all`.
+    /// One list for each number, with an entry for each column. An empty string ("") as an entry keeps the value in `all`.
     #[schemars(with = "Vec<Vec<serde_json::Value>>")]
     pub rows: Vec<Vec<Value>>,
     /// The values that all rows share.

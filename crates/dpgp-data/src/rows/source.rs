@@ -111,11 +111,11 @@ pub(crate) fn column_indices(wanted: &[String], known: &[String]) -> Result<Vec<
 ///
 /// ```
 /// use dpgp_data::KeptRows;
-/// use dpgp_data::rows::{InMemoryRows, KeptFlagRows, RowStream};
+/// use dpgp_data::rows::{InMemoryRows, RowsWithKeptFlag, RowStream};
 /// let mut kept = KeptRows::default();
 /// kept.insert(2);
 /// let mut rows = InMemoryRows::new(vec![&[5.0, 6.0, 7.0]]);
-/// let mut marked = KeptFlagRows::new(&mut rows, &kept);
+/// let mut marked = RowsWithKeptFlag::new(&mut rows, &kept);
 /// let mut columns = vec![Vec::new(); 2];
 /// assert_eq!((marked.skip(1)?, marked.read(&mut columns, 9)?), (1, 2));
 /// assert_eq!(columns, [[6.0, 7.0], [0.0, 1.0]]);
@@ -153,9 +153,9 @@ impl RowStream for RowsWithKeptFlag<'_> {
 /// Rows with one more column, the last: 0 for a row with a missing cell (NaN), 1 for any other. All rows keep their numbers.
 ///
 /// ```
-/// use dpgp_data::rows::{InMemoryRows, CompleteFlagRows, RowStream};
+/// use dpgp_data::rows::{InMemoryRows, RowsWithCompleteFlag, RowStream};
 /// let mut rows = InMemoryRows::new(vec![&[5.0, 6.0, f64::NAN], &[f64::NAN, 1.0, 2.0]]);
-/// let mut marked = CompleteFlagRows::new(&mut rows);
+/// let mut marked = RowsWithCompleteFlag::new(&mut rows);
 /// let mut columns = vec![Vec::new(); 3];
 /// assert_eq!(marked.read(&mut columns, 9)?, 3);
 /// assert_eq!(columns[2], [0.0, 1.0, 0.0]);

@@ -201,7 +201,7 @@ impl RegisteredLedger {
     /// Returns the reason why a record is not as it was written, if there is one.
     fn tampering_reason(&self, path: &Path, key: &SealKey) -> Option<&'static str> {
         if self.data.iter().any(|rows| rows.key != key.name()) {
-            return Some("it was written with a key that is not the current one of its state folder");
+            return Some("it was written with a key other than the current key of its state folder");
         }
         let sound = if self.tag.is_empty() {
             // A record without a tag, of an earlier version: the ledger must hold all of it.

@@ -45,7 +45,7 @@ impl ReleasedTargetCombinations {
             return Some("it has more than 20000 inputs");
         }
         if self.inputs.is_empty() || self.inputs.iter().any(|row| row.len() != inputs) {
-            return Some("its inputs are not those of the points");
+            return Some("it has no rows, or rows with the wrong number of inputs");
         }
         if self.kernel.check_input_count(inputs).is_err() || self.kernel.as_stationary().is_none() {
             return Some("its kernel does not fit its inputs");
