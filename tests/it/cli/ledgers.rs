@@ -284,7 +284,7 @@ fn ledgers_that_were_changed_are_refused() {
     std::fs::remove_file(project.path("state/key")).unwrap();
     for more in [&[][..], &["--ledger", "moved.toml"]] {
         let run = predict(&project, "energy.toml", more).expect(5);
-        assert!(run.err.contains("it was written with a key that is not the current one"), "{}", run.err);
+        assert!(run.err.contains("it was written with a key other than the current key"), "{}", run.err);
     }
     std::fs::write(project.path("state/key"), key).unwrap();
     // Another key: nobody can tell.
