@@ -78,7 +78,7 @@ fn every_bit_of_the_key() {
         let Err(LedgerError::Malformed { reason, .. }) = LedgerRegistry::read(&state) else {
             panic!("bit {bit} is not noticed");
         };
-        assert!(reason.contains("not the current one"), "{reason}");
+        assert!(reason.contains("other than the current key"), "{reason}");
     }
 }
 
