@@ -10,7 +10,7 @@ use super::sums_model::{
 };
 use dpgp_gp::variational::{FeaturesWithConditionalVariances, WeightPosterior};
 use dpgp_mechanisms::{PrivacySetting, SumsSetting};
-use dpgp_stream::{ClassSummand, ClassSums, KernelSummand, KernelSums};
+use dpgp_stream::{CORRELATION_BITS, ClassSummand, ClassSums, KernelSummand, KernelSums};
 use dpgp_task::{CellSetting, DirichletModel, SumsGuarantee, SurfaceModel, TaskError};
 
 /// Model whose released sums are those of a sparse Gaussian process, with the surface that follows from them.
@@ -77,7 +77,7 @@ impl SumsModel for SparseGpSumsModel {
         let bound = setting.privacy.mechanism.downcast::<SumsSetting>().and_then(|sums| sums.target_bound);
         json!({
             "kernel": setting.model.as_deref().map(|model| &model.kernel), "normalise": *setting.normalise,
-            "inducing": self.model.task().inducing, "bound": bound,
+            "inducing": self.model.task().inducing, "bound": bound, "correlation_bits": CORRELATION_BITS,
         })
     }
 
@@ -173,7 +173,7 @@ impl SumsModel for ClassSumsModel {
         let task = self.model.task();
         json!({
             "kernel": setting.model.as_deref().map(|model| &model.kernel), "inducing": task.inducing,
-            "classes": task.classes, "release": task.release,
+            "classes": task.classes, "release": task.release, "correlation_bits": CORRELATION_BITS,
         })
     }
 
@@ -279,7 +279,9 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, 
         with_model(|release, setting| {
             let depends = release.settings_of_sums(setting);
             assert_eq!((&depends["bound"], &depends["normalise"]["bounds"]["high"]), (&json!(1.5), &json!(12.0)));
-            assert!(depends["kernel"].is_object() && depends["inducing"].is_array());
+            assert!(
+                depends["kernel"].is_object() && depends["inducing"].is_array() && depends["correlation_bits"] == 22
+            );
         });
     }
 }

@@ -7,8 +7,9 @@ use super::KernelSums;
 use dpgp_gp::variational::IntegerSumUnits;
 use dpgp_linalg::{LANES, PanelColumn, add_outer_panels, exponential_of_nonpositive};
 
-/// Bits of a correlation: a product of two, summed over [`ROWS`] rows, is at most `2^52`, so that doubles add them exactly.
-const BITS: i32 = 22;
+/// Bits of a correlation: a product of two, summed over 256 rows, is at most `2^52`, so that doubles add them exactly. Exact sums in
+/// files are in this unit, so it is part of their identity: sums in another unit must not be added or released.
+pub const CORRELATION_BITS: i32 = 22;
 /// Rows whose sums are exact in doubles. With m = 256 their correlations fill a quarter of a second-level cache of 2 MB.
 const ROWS: usize = 256;
 /// Rows whose sums are exact in 64 bits.
@@ -86,7 +87,7 @@ impl QuantizedKernel {
 
     /// Value of one unit in the sums, for targets in this unit.
     pub fn units(&self, target: f64) -> IntegerSumUnits {
-        let correlation = f64::from(-BITS).exp2() * self.variance;
+        let correlation = f64::from(-CORRELATION_BITS).exp2() * self.variance;
         IntegerSumUnits { a: correlation * target, b: correlation * correlation, squares: target * target }
     }
 
@@ -170,7 +171,7 @@ impl SumScratch {
 
 /// Scales rows that may be longer than the bound to less than it.
 fn clip_row_norms(kernel: &QuantizedKernel, correlations: &mut [PanelColumn], norms: &[f64]) {
-    let bound = f64::from(BITS).exp2() * kernel.bound;
+    let bound = f64::from(CORRELATION_BITS).exp2() * kernel.bound;
     for (row, norm) in norms.iter().enumerate() {
         // The margin of 2^-40 is more than the computed norm is off by, for any number of inducing inputs here.
         if norm.sqrt() * (1.0 + f64::from(-40).exp2()) <= bound {
@@ -201,7 +202,7 @@ impl DigitSums {
 /// for each set of vector instructions, of which the processor's best is taken; all give the same numbers.
 #[inline(always)]
 fn fill_correlations(kernel: &QuantizedKernel, inputs: &[&[f64]], panels: &mut [PanelColumn], norms: &mut [f64]) {
-    let one = f64::from(BITS).exp2();
+    let one = f64::from(CORRELATION_BITS).exp2();
     for (p, panel) in panels.chunks_exact_mut(norms.len()).enumerate() {
         for (i, (out, norm)) in panel.iter_mut().zip(norms.iter_mut()).enumerate() {
             let mut c = [0.0; LANES];
@@ -277,7 +278,7 @@ mod tests {
             let statistics = sums(&kernel, &inputs, &targets).statistics(kernel.units(UNIT));
             let k = exact.matrix(&inputs, &z);
             let (a, b) = (k.transpose() * DMatrix::from_column_slice(n, 1, &targets), k.transpose() * &k);
-            // A correlation is off by 2^-22 at most, where the bound cuts it, and a product of two by twice as much.
+            // A correlation is off by about 2^-22 where the bound cuts the row, else by half of that, and a product of two by twice as much.
             let off = 1.3 * f64::from(-22).exp2() * n as f64;
             assert!((&statistics.a - a.column(0)).amax() < off);
             assert!((&statistics.b - &b).amax() < 2.0 * 1.3 * off, "{}", (&statistics.b - &b).amax());

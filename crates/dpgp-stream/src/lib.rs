@@ -14,7 +14,7 @@ mod sums;
 mod targets;
 
 pub use class_sums::{BinCounts, ClassSummand, ClassSums, CountSummand, RecordsPerRow, class_of};
-pub use kernel::{QuantizedKernel, SumScratch};
+pub use kernel::{CORRELATION_BITS, QuantizedKernel, SumScratch};
 pub use lattice_sums::{LatticeSummand, LatticeSums};
 pub use summand::{BLOCK, KernelSummand, MergeableSum, PartialSums, RowSummand, sum_blocks, sum_rows_serially};
 pub use sums::{KernelSums, RowFileSummary, StoredPartialSums};

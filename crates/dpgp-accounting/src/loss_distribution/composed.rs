@@ -145,7 +145,7 @@ impl TailSums {
 /// transform of length `n`, a power of two, and a bound on the Euclidean norm of the error.
 ///
 /// Error: a transform errs by at most `e = 10 u log2(n)` of the norm (Higham 2002, Theorem 24.2: `u (mu + gamma_4 (sqrt 2 + mu)) / u`
-/// per level, below 10 with roots good to `mu = 2u`, also where the last level joins two halves of real numbers, which adds once more). No entry of the spectrum exceeds 1, so powers of it err by
+/// per level, below 10 with roots good to `mu = 4.2u`, also where the last level joins two halves of real numbers, which adds once more). No entry of the spectrum exceeds 1, so powers of it err by
 /// `T` times as much, and by `8 T u` from repeated squaring; norms shrink by `sqrt n` on the way back.
 fn convolution_power(values: &[f64], steps: u32) -> (Vec<f64>, f64) {
     let n = values.len();
