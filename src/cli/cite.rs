@@ -28,7 +28,8 @@ pub struct CiteArguments {
     /// Experiments, a prefix, a tag, or the path of a spec
     #[arg(value_name = "NAME", add = experiment_completer())]
     names: Vec<String>,
-    /// Instead of citations, print a YAML entry for a registry of deployments, from a certificate or from a release that contains one
+    /// Instead of citations, print a YAML entry for a registry of deployments, from a certificate or from a release that contains
+    /// one
     #[arg(long, value_name = "CERTIFICATE", conflicts_with = "names")]
     registry: Option<PathBuf>,
     #[command(flatten)]

@@ -138,8 +138,8 @@ impl ResultsArguments {
 
     /// Returns the output folder of an experiment. Fails if a symbolic link leads to it or is in it, unless the user named that link.
     ///
-    /// A run with a seed other than the spec's has a folder of its own, unless the user named a folder: it must not replace the results
-    /// that others compare with.
+    /// A run with a seed other than the spec's has a folder of its own, unless the user named a folder: it must not replace the
+    /// results that others compare with.
     pub fn output_folder(
         &self,
         project: &Project,

@@ -108,8 +108,8 @@ fn earlier_report(path: &Path) -> Result<Option<PathBuf>, CliError> {
     path.canonicalize().map(Some).map_err(CliError::io_error_at(path))
 }
 
-/// Builds two pages, as pairs of name and text, from the results in a folder: one about the reproduced papers, one about checks of this program.
-/// Empty for a project that reproduces no paper.
+/// Builds two pages, as pairs of name and text, from the results in a folder: one about the reproduced papers, one about checks of
+/// this program. Empty for a project that reproduces no paper.
 pub fn summary_pages(
     results: &Path,
     project: &Project,

@@ -138,7 +138,7 @@ pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(
 }
 
 const FIXED_ROWS_NOTE: &str = "note: the number of rows used is taken from privacy.mechanism.moments.rows, whatever rows_per_person is; \
-    set both, for example to the number of persons times rows_per_person\n";
+    change it too, for example to the number of persons times rows_per_person\n";
 
 /// Finds the private cells that differ in more than epsilon; the first cell stands for each setting.
 fn distinct_private_cells(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {

@@ -65,7 +65,8 @@ impl BinNoiseDistribution {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BinPredictionSetting {
-    /// The noisy statistic of the bin that contains the point, or, if that bin is empty, the centre that `normalise` subtracts from the targets.
+    /// The noisy statistic of the bin that contains the point, or, if that bin is empty, the centre that `normalise` subtracts from
+    /// the targets.
     Bin {},
     /// Regression with the integral kernel, with all its parameters fitted by maximum likelihood.
     Integral {

@@ -108,7 +108,7 @@ fn read_sums_file<S: MergeableSum>(path: &Path, zero: &S) -> Result<StoredPartia
 
 /// The error for sums of another spec.
 pub(super) fn wrong_summand_error(path: &Path) -> ReleaseError {
-    let other = "the columns, bounds, kernel, inducing inputs, classes or bins differ";
+    let other = "the columns, bounds, kernel, inducing inputs, classes or bins differ, or an earlier version wrote it";
     ReleaseError::NotSums { path: path.to_owned(), cause: other.to_owned() }
 }
 

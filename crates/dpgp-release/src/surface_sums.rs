@@ -279,9 +279,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, 
         with_model(|release, setting| {
             let depends = release.settings_of_sums(setting);
             assert_eq!((&depends["bound"], &depends["normalise"]["bounds"]["high"]), (&json!(1.5), &json!(12.0)));
-            assert!(
-                depends["kernel"].is_object() && depends["inducing"].is_array() && depends["correlation_bits"] == 22
-            );
+            assert!(depends["kernel"].is_object() && depends["inducing"].is_array());
         });
     }
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::report::ENOUGH_REPLICATES;
 use crate::results::{ClaimOutcomeCounts, CommittedResults, VerdictCounts};
 use crate::table::PredictiveInterval;
 use crate::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check_claim, count_pairs};
@@ -280,9 +281,6 @@ pub(super) struct AddedMethodValue {
     fold: String,
 }
 
-/// Replicates from which their spread, rather than that of folds, is the error of a mean.
-pub(super) const FEWEST_REPLICATES: usize = 5;
-
 /// The mean of the numbers of a method, and its standard error as for our methods: over replicates if there are five or more, else
 /// over the folds of one, averaged over replicates. Rows of one fold of one replicate share test points, so they are averaged first.
 fn mean_and_standard_error(values: &[AddedMethodValue]) -> (f64, f64) {
@@ -302,7 +300,7 @@ fn mean_and_standard_error(values: &[AddedMethodValue]) -> (f64, f64) {
     let standard_error = |sd: Option<f64>, count: usize| sd.map(|sd| sd / (count as f64).sqrt());
     let of_folds: Option<Vec<f64>> = folds.iter().map(|one| standard_error(mean_and_sd(one).1, one.len())).collect();
     let error = match of_folds {
-        Some(errors) if means.len() < FEWEST_REPLICATES => Some(mean_and_sd(&errors).0),
+        Some(errors) if means.len() < ENOUGH_REPLICATES => Some(mean_and_sd(&errors).0),
         _ => standard_error(over_replicates, means.len()),
     };
     (mean, error.unwrap_or(0.0))

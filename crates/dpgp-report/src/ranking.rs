@@ -6,8 +6,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::grade::{AddedMethod, FEWEST_REPLICATES};
-use super::report::label_with_axis;
+use super::grade::AddedMethod;
+use super::report::{ENOUGH_REPLICATES, label_with_axis};
 use super::results::CommittedResults;
 use super::table::verdict::standard_error;
 use dpgp_spec::{BestDirection, ExperimentAxis, SpreadKind, TableLayout};
@@ -310,7 +310,7 @@ impl MethodLeaderboard<'_> {
             self.committed.field(other, "cell") == cell && self.committed.field(other, "metric") == over_replicates
         };
         let repeats = |row: &[String]| self.committed.field(row, "repeats").parse().unwrap_or(1);
-        let other = self.committed.rows.iter().find(is_same).filter(|other| repeats(other) >= FEWEST_REPLICATES);
+        let other = self.committed.rows.iter().find(is_same).filter(|other| repeats(other) >= ENOUGH_REPLICATES);
         let row = other.map_or(row, Vec::as_slice);
         // A spread of a kind that this version does not know counts in full: no method is called better than it is.
         let kind = SpreadKind::from_name(self.committed.field(row, "spread_kind")).unwrap_or(SpreadKind::StandardError);

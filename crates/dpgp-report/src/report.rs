@@ -28,7 +28,7 @@ pub struct ReportRow {
 }
 
 /// From so many replicates on, they give the error of their mean themselves.
-const ENOUGH_REPLICATES: usize = 5;
+pub(super) const ENOUGH_REPLICATES: usize = 5;
 
 impl ReportRow {
     /// The verdict on the paper's number.

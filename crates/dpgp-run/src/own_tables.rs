@@ -231,18 +231,17 @@ pub fn target_bounds(setting: &CellSetting) -> Option<(f64, f64)> {
     }
 }
 
-/// A warning that a mechanism clips targets inside their public bounds; none if it does not. A bound of half the width reaches only one
-/// end, if predictions are centred elsewhere than in the middle.
+/// A warning that a mechanism clips targets inside their public bounds; none if it does not. If predictions are not centred in the
+/// middle, a bound of half the width reaches only one end.
 pub fn clip_inside_bounds_warning(setting: &CellSetting) -> Option<String> {
-    let NormaliseSetting::Bounds { low, high, .. } = *setting.normalise else { return None };
-    let (least, greatest) = target_bounds(setting)?;
-    let slack = 1e-9 * (high.get() - low.get());
-    (least > low.get() + slack || greatest < high.get() - slack).then(|| {
+    let NormaliseSetting::Bounds { low, high, centre, .. } = *setting.normalise else { return None };
+    let ((least, greatest), low, high) = (target_bounds(setting)?, low.get(), high.get());
+    let slack = 1e-9 * (high - low);
+    (least > low + slack || greatest < high - slack).then(|| {
+        let cure = if centre.is_some() { ", or omit normalise.bounds.centre" } else { "" };
         format!(
-            "targets are clipped to {least:?} to {greatest:?}, although their bounds are {:?} to {:?}; to avoid this, raise target_bound, or \
-             omit normalise.bounds.centre",
-            low.get(),
-            high.get()
+            "targets are clipped to {least:?} to {greatest:?}, although their bounds are {low:?} to {high:?}; to avoid this, raise \
+             target_bound{cure}"
         )
     })
 }

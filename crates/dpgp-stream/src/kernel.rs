@@ -16,7 +16,7 @@ const ROWS: usize = 256;
 const EXACT: usize = 1 << 14;
 /// Bits of the lower digit of a target, which has two.
 const TARGET_DIGIT: i32 = 20;
-/// From here on doubles are whole numbers, up to its double, and their bits count them.
+/// From this number to twice itself, doubles are consecutive whole numbers, and so are their bit patterns.
 const WHOLE: f64 = (1u64 << 52) as f64;
 
 /// An exponentiated quadratic kernel `v exp(-sum_d (x_d - z_d)^2 / (2 l_d^2))` and m inducing inputs z, in whole numbers: a
@@ -146,11 +146,11 @@ impl SumScratch {
             a.iter_mut().zip(sums.totals()).for_each(|(sum, part)| *sum += part);
         }
         add_outer_panels(&mut self.products, correlations, targets.len());
-        self.empty_products(kernel.size);
+        self.move_products_to_total(kernel.size);
     }
 
     /// Moves the products of the last rows to the total.
-    fn empty_products(&mut self, size: usize) {
+    fn move_products_to_total(&mut self, size: usize) {
         let wide = size.next_multiple_of(LANES);
         let columns = self.products.chunks_exact_mut(wide).zip(self.total.chunks_exact_mut(wide));
         for (j, (products, total)) in columns.enumerate().take(size) {
@@ -161,7 +161,7 @@ impl SumScratch {
         }
     }
 
-    /// Adds the lower triangle of the total, without what fills the last panel.
+    /// Adds the lower triangle of the total. The padding of the last panel is left out.
     fn add_products_to(&self, b: &mut [i128], size: usize) {
         let wide = size.next_multiple_of(LANES);
         let places = (0..size).flat_map(|j| j * wide + j..j * wide + size);
@@ -278,7 +278,7 @@ mod tests {
             let statistics = sums(&kernel, &inputs, &targets).statistics(kernel.units(UNIT));
             let k = exact.matrix(&inputs, &z);
             let (a, b) = (k.transpose() * DMatrix::from_column_slice(n, 1, &targets), k.transpose() * &k);
-            // A correlation is off by about 2^-22 where the bound cuts the row, else by half of that, and a product of two by twice as much.
+            // A correlation is off by 2^-23, or by about 2^-22 if the bound cuts the row, and a product by twice as much.
             let off = 1.3 * f64::from(-22).exp2() * n as f64;
             assert!((&statistics.a - a.column(0)).amax() < off);
             assert!((&statistics.b - &b).amax() < 2.0 * 1.3 * off, "{}", (&statistics.b - &b).amax());

@@ -409,8 +409,8 @@ pub struct HyperparametersTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum HyperparametersMethod {
-    /// Candidates are drawn at random; after each draw, the selection stops with a fixed probability. Each is scored by the CoinPress mean of its log-likelihoods, from
-    /// a fresh release. The best is chosen.
+    /// Candidates are drawn at random; after each draw, the selection stops with a fixed probability. Each is scored by the
+    /// CoinPress mean of its log-likelihoods, from a fresh release. The best is chosen.
     PrivateSelection {
         /// The probability of stopping after each draw.
         gamma: Share,

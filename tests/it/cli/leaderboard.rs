@@ -187,6 +187,15 @@ fn the_best_is_told_with_what_is_level_with_it() {
     let errors = project.dpgp(&["table", "board.toml", "--rows", "epsilon", "--standard-errors"]).expect(0).out;
     assert!(errors.contains("50.0 ± 1.0") && !errors.contains("± 3.0"), "{errors}");
     assert!(errors.contains("±: one standard error of the mean over 9 folds (folds share rows"), "{errors}");
+    // A spread over replicates counts if there are five or more: 10 / sqrt(25) in place of 3 / sqrt(9).
+    for (repeats, shown) in [(4, "42.00 ± 1.000"), (25, "42.00 ± 2.000")] {
+        let row = format!("board,k,1,cloaking,rmse-replicates,42,10,sd-replicates,{repeats},{target},1,1e-5,1e-5\n");
+        let own = table.replace("board,c,1,cloaking", "board,k,1,cloaking") + &row;
+        project.write("results/board/table.csv", &own);
+        let best = project.dpgp(&["best", "board.toml", "--epsilon", "1"]).expect(0).out;
+        assert!(best.contains(shown), "{repeats}: {best}");
+    }
+    project.write("results/board/table.csv", &table);
     for (wrong, known) in [(["--metric", "rsme"], "crps, rmse"), (["--rows", "way"], "epsilon, method")] {
         let run = project.dpgp(&[&["table", "board.toml"], &wrong[..]].concat()).expect(2);
         assert!(run.err.contains(known), "{}", run.err);
@@ -345,6 +354,21 @@ fn methods_of_the_user_are_ranked_with_ours() {
     project.write("mine.csv", folds);
     let text = project.dpgp(&best).expect(0).out;
     assert!(text.lines().any(|line| line.contains("forest") && line.contains("1.000 ± 0.5000")), "{text}");
+    // Replicates are averaged after their folds. Two of them have the mean of their errors over folds, 1 and 2; five with the means 1 to 5
+    // have sqrt(2.5 / 5). A row with a spread has its own error.
+    let row = |replicate: usize, fold: usize, value: f64| format!("forest,1,rmse,{replicate},{fold},{value}\n");
+    let two: String = [(0, 1.0, 3.0), (1, 1.0, 5.0)].map(|(r, a, b)| row(r, 0, a) + &row(r, 1, b)).concat();
+    let five: String = (0..5).map(|r| row(r, 0, r as f64) + &row(r, 1, r as f64 + 2.0)).collect();
+    let spread = "method,epsilon,metric,value,spread,spread_kind,repeats\nforest,1,rmse,2,6,sd-folds,9\n";
+    for (rows, shown) in [
+        (format!("method,epsilon,metric,replicate,fold,value\n{two}"), "2.500 ± 1.500"),
+        (format!("method,epsilon,metric,replicate,fold,value\n{five}"), "3.000 ± 0.7071"),
+        (spread.to_owned(), "2.000 ± 2.000"),
+    ] {
+        project.write("mine.csv", &rows);
+        let text = project.dpgp(&best).expect(0).out;
+        assert!(text.lines().any(|line| line.contains("forest") && line.contains(shown)), "{shown}: {text}");
+    }
     // What is not ranked is an error, never left out in silence.
     for (rows, names, says) in [
         ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "must have rmse for a method that is not in"),

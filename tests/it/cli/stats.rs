@@ -212,3 +212,45 @@ fn releases_are_counted() {
     assert!(project.dpgp(&other).expect(2).err.contains("is about other data"));
     project.dpgp(&["stats", "s.toml", "trips.csv", "--ledger", "l.toml"]).expect(2);
 }
+
+/// Sums that the version before wrote, whose correlations are whole numbers of 2^-36: with the unit of today, they would be released with
+/// a part in 2^14 of the noise that they need. They are refused for every use.
+#[test]
+fn sums_in_an_earlier_unit_are_refused() {
+    for (spec, rows, earlier) in [
+        (SURFACE, "x,y\n1,2\n2,3\n3,4\n", include_str!("earlier_sums/surface.json")),
+        (CLASSES, "x,class\n0.1,0\n0.5,1\n-0.3,0\n", include_str!("earlier_sums/classes.json")),
+    ] {
+        let project = Project::empty();
+        project.write("s.toml", spec);
+        project.write("rows.csv", rows);
+        project.write("earlier.json", earlier);
+        project.dpgp(&["sum", "s.toml", "rows.csv", "--out", "today.json"]).expect(0);
+        let add = ["sum", "s.toml", "--add", "earlier.json"];
+        for more in [&["--out", "new.json"][..], &["--release", "new.json", "--no-ledger"]] {
+            let run = project.dpgp(&[&add, more].concat()).expect(2);
+            assert!(run.err.contains("or an earlier version wrote it"), "{}", run.err);
+        }
+        let both =
+            project.dpgp(&["sum", "s.toml", "--add", "today.json", "earlier.json", "--out", "new.json"]).expect(1);
+        assert!(both.err.contains("differ in their summands"), "{}", both.err);
+        assert!(!project.path("new.json").exists());
+    }
+}
+
+const SURFACE: &str = r#"
+experiment.title = "s"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+task.surface = { posterior = { regularisation = "tight", correction = "first-order" }, inducing = [{ from = 0.0, to = 4.0, points = 3 }], map = [{ from = 0.5, to = 3.5, points = 4 }] }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.0, features = { supremum = [[0.0, 4.0]] }, sensitivity = "exact" } }
+"#;
+
+const CLASSES: &str = r#"
+experiment.title = "classes"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "class" }
+model.kernel.eq = { variance = 1.0, lengthscale = 0.7 }
+task.dirichlet = { train = 2, classes = 2, inducing = [{ from = -1.0, to = 1.0, points = 3 }], alpha = 0.01, posterior = { regularisation = "tight", correction = "first-order" }, release = "class-sums" }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { features = { supremum = [[-1.0, 1.0]] }, sensitivity = "exact" } }
+"#;

@@ -57,8 +57,8 @@ impl ComposedLossDistribution {
         let (mut masses, norm_error) = convolution_power(&folded, sum.steps);
         masses.rotate_left((bottom as i64).rem_euclid(n as i64) as usize);
         let steps = f64::from(sum.steps);
-        // Each exponent is rounded relative to its size, each step of the sums from the top by at most 4 units, and the T-fold product
-        // multiplies relative errors by T.
+        // Each exponent is rounded relative to its size, each step of the sums from the top by at most 4 units, and the T-fold
+        // product multiplies relative errors by T.
         let log_scale = steps * cumulant;
         let span = tilt * (bottom.abs() + n as f64) * width + log_scale.abs() + n as f64;
         let relative_error = 4.0 * f64::EPSILON * (steps * (largest_exponent + 8.0) + span);
@@ -120,8 +120,8 @@ struct TailSums {
 }
 
 impl TailSums {
-    /// The sums at each grid point, from the top. One point further down, each `1 - e^(l - l_j)` is `(1 - e^-w)` and `e^-w` of what it
-    /// was: no difference cancels.
+    /// The sums at each grid point, from the top. One point further down, each `1 - e^(l - l_j)` is `(1 - e^-w)` and `e^-w` of what
+    /// it was: no difference cancels.
     fn from_masses(tilted: &[f64], width: f64, log_weight: impl Fn(usize) -> f64) -> Vec<Self> {
         let (share, kept) = (-(-width).exp_m1(), (-width).exp());
         let mut tails = vec![Self::default(); tilted.len()];
@@ -144,9 +144,10 @@ impl TailSums {
 /// The `steps`-fold cyclic convolution of a non-negative vector with a sum of at most 1, by a fast Fourier
 /// transform of length `n`, a power of two, and a bound on the Euclidean norm of the error.
 ///
-/// Error: a transform errs by at most `e = 10 u log2(n)` of the norm (Higham 2002, Theorem 24.2: `u (mu + gamma_4 (sqrt 2 + mu)) / u`
-/// per level, below 10 with roots good to `mu = 4.2u`, also where the last level joins two halves of real numbers, which adds once more). No entry of the spectrum exceeds 1, so powers of it err by
-/// `T` times as much, and by `8 T u` from repeated squaring; norms shrink by `sqrt n` on the way back.
+/// Error: a transform errs by at most `e = 10 u log2(n)` of the norm (Higham 2002, Theorem 24.2: `u (mu + gamma_4 (sqrt 2 + mu)) /
+/// u` per level, below 10 with roots good to `mu = 4.2u`, also where the last level joins two halves of real numbers, which adds
+/// once more). No entry of the spectrum exceeds 1, so powers of it err by `T` times as much, and by `8 T u` from repeated squaring;
+/// norms shrink by `sqrt n` on the way back.
 fn convolution_power(values: &[f64], steps: u32) -> (Vec<f64>, f64) {
     let n = values.len();
     let roots = roots_of_unity(n);

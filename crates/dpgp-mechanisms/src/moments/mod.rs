@@ -33,8 +33,8 @@ pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments, Su
 pub use search::{LeastRiskWeights, SitePrior, WeightRiskObjective};
 pub use whole::IntegerFourierMoments;
 
-/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and multiplied by the
-/// target, and the sum of squared targets. Neighbours differ by the replacement of one record. The model, the number of rows and the budget
+/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and multiplied by the target, and
+/// the sum of squared targets. Neighbours differ by the replacement of one record. The model, the number of rows and the budget
 /// determine which moments are released and how much noise each gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

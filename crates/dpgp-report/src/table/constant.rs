@@ -1,6 +1,7 @@
 //! Sentences below a table: on predictions worse than a constant, visible jitter, undefined metrics, and the numbers after `±`.
 
 use super::terminal::UNDEFINED;
+use super::verdict::standard_error;
 use crate::report::{Report, ReportRow};
 use dpgp_gp::jitter_effect_bound;
 use dpgp_number::text::format_four_digits;
@@ -133,9 +134,9 @@ pub enum SpreadForm {
 impl SpreadForm {
     /// The spread in this form.
     pub(super) fn convert(self, spread: f64, kind: SpreadKind, repeats: usize) -> f64 {
-        match (self, kind) {
-            (Self::StandardError, SpreadKind::SdFolds | SpreadKind::SdReplicates) => spread / (repeats as f64).sqrt(),
-            _ => spread,
+        match self {
+            Self::Recorded => spread,
+            Self::StandardError => standard_error(Some(spread), kind, repeats),
         }
     }
 }
