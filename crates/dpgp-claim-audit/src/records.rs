@@ -272,10 +272,10 @@ struct OutputCounts(Vec<[u64; 2]>);
 
 impl OutputCounts {
     /// Of the first rows of each file, which are in an order that tells nothing.
-    fn from_outputs(outputs: [&MechanismOutputs; 2], most: usize) -> Self {
+    fn from_outputs(outputs: [&MechanismOutputs; 2], most_rows: usize) -> Self {
         let mut counts: BTreeMap<Vec<u64>, [u64; 2]> = BTreeMap::new();
         for (file, outputs) in outputs.into_iter().enumerate() {
-            for row in outputs.rows().take(most) {
+            for row in outputs.rows().take(most_rows) {
                 counts.entry(row.iter().map(|x| x.to_bits()).collect()).or_default()[file] += 1;
             }
         }

@@ -189,7 +189,7 @@ fn hyperparameter_grid(inputs: &DMatrix<f64>, known: FixedHyperparameters<'_>, s
 }
 
 /// The posterior of one choice.
-struct FittedPosterior {
+struct PosteriorAtHyperparameters {
     factor: Cholesky,
     /// `S^-1 (y - m)` (n).
     residual: DVector<f64>,
@@ -214,7 +214,7 @@ impl Hyperparameters {
         covariance
     }
 
-    fn fit(&self, noisy: &NoisyNumbers<'_>) -> Result<FittedPosterior, LinalgError> {
+    fn fit(&self, noisy: &NoisyNumbers<'_>) -> Result<PosteriorAtHyperparameters, LinalgError> {
         let mut covariance = self.covariance(&self.kernel.matrix, noisy.inputs, noisy.inputs);
         for (i, variance) in noisy.noise_variances.iter().enumerate() {
             covariance[(i, i)] += variance;
@@ -232,11 +232,11 @@ impl Hyperparameters {
         // (y - m)' S^-1 (y - m), where 1' S^-1 (y - m) = 0.
         let square = residual.dot(&numbers);
         let log_evidence = -0.5 * (log_determinant + precision.ln() + square);
-        Ok(FittedPosterior { factor, residual, ones, precision, mean, log_evidence })
+        Ok(PosteriorAtHyperparameters { factor, residual, ones, precision, mean, log_evidence })
     }
 }
 
-impl FittedPosterior {
+impl PosteriorAtHyperparameters {
     fn predict(&self, choice: &Hyperparameters, noisy: &NoisyNumbers<'_>, test: &DMatrix<f64>) -> DenoisedNumbers {
         let kernel = &choice.kernel.kernel;
         let cross = choice.covariance(&kernel.matrix(noisy.inputs, test), noisy.inputs, test);

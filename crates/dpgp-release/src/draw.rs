@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::ReleaseError;
 use super::exceptions::{
-    large_delta_warning, noise_design_warning, refuse_exceptions_or_large_delta, weak_guarantee_warnings,
+    large_delta_warning, large_epsilon_warning, noise_design_warning, refuse_exceptions_or_large_delta,
 };
 use super::ledger::{
     ChargeReceipt, LedgerAccount, LedgerEntry, LedgerError, LedgerOptions, PendingCharge, PendingRelease,
@@ -390,7 +390,7 @@ impl<T> DrawnRelease<T> {
     pub fn warnings(&self) -> Vec<String> {
         let certificate = &self.guaranteed.certificate;
         let delta = large_delta_warning(certificate).filter(|_| !self.compared);
-        weak_guarantee_warnings(certificate).into_iter().chain(delta).chain(noise_design_warning(certificate)).collect()
+        large_epsilon_warning(certificate).into_iter().chain(delta).chain(noise_design_warning(certificate)).collect()
     }
 
     /// The receipt of the charge. None without a ledger.

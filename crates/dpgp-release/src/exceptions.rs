@@ -84,17 +84,17 @@ pub(super) fn large_delta_warning(certificate: &Certificate) -> Option<String> {
 }
 
 /// Warns about a guarantee that hides little.
-pub(super) fn weak_guarantee_warnings(certificate: &Certificate) -> Vec<String> {
+pub(super) fn large_epsilon_warning(certificate: &Certificate) -> Option<String> {
     let epsilon = certificate.epsilon();
     if epsilon <= WEAK || epsilon.is_infinite() {
-        return Vec::new();
+        return None;
     }
     let shown = format_exact(epsilon);
-    vec![format!(
+    Some(format!(
         "epsilon = {shown} is above {}: the protected data can make any conclusion e^{shown} times as \
          likely, so this release hides hardly anything",
         format_exact(WEAK)
-    )]
+    ))
 }
 
 /// Above this certified gap, a noise design gets a warning.

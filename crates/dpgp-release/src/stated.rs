@@ -9,7 +9,7 @@ use super::certificate_file::{
 use super::certificate_json::{FIELD, content_digest};
 use super::draw::{risk_in_words, risk_json};
 use super::earlier_wording::in_current_wording;
-use super::exceptions::{large_delta_warning, noise_design_warning, weak_guarantee_warnings};
+use super::exceptions::{large_delta_warning, large_epsilon_warning, noise_design_warning};
 use super::verify::CheckedFact;
 use dpgp_accounting::{
     Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyBudget, PrivacyUnit, gaussian_epsilon_at_mu,
@@ -361,7 +361,7 @@ impl NotCoveredLinePattern {
 /// The warnings about the guarantee itself, with or without that about its delta.
 fn guarantee_warnings(certificate: &Certificate, delta: bool) -> Vec<String> {
     let delta = large_delta_warning(certificate).filter(|_| delta);
-    weak_guarantee_warnings(certificate).into_iter().chain(delta).chain(noise_design_warning(certificate)).collect()
+    large_epsilon_warning(certificate).into_iter().chain(delta).chain(noise_design_warning(certificate)).collect()
 }
 
 /// Reads a list of texts, if it is present. Items that are not texts become empty, which matches nothing.

@@ -145,7 +145,7 @@ impl RawSpec {
 
     /// Checks what is said of the experiment as a whole, and fills in what follows from printed numbers.
     pub fn check_and_fill_in(mut self, source: &SourceText) -> Result<Self, SpecError> {
-        self.fill_in_given_numbers_task();
+        self.derive_task_from_printed_numbers();
         let replicates = self.experiment.replicates;
         if !(1..=MOST_REPLICATES).contains(&replicates) {
             let problem = OutOfRangeError::new("from 1 to 100000", f64::from(replicates)).into();
@@ -174,7 +174,7 @@ impl RawSpec {
     }
 
     /// A spec without a task is about numbers that others computed. Its axes and metrics are those of the printed numbers.
-    fn fill_in_given_numbers_task(&mut self) {
+    fn derive_task_from_printed_numbers(&mut self) {
         let is_bare = self.task.is_none() && self.data.is_none() && self.model.is_none() && !self.published.is_empty();
         if !is_bare && self.task.as_ref().is_none_or(|task| !task.contains_key(GIVEN)) {
             return;

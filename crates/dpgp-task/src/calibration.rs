@@ -43,20 +43,20 @@ impl MeasurableTask for CalibrationTask {
         let test = TestRows::new(self, &others, tested);
         let training = Sample { inputs: training, targets: targets.to_vec(), persons: Vec::new() };
         if job.setting.privacy.mechanism.downcast::<MomentsSetting>().is_some() {
-            let block = MomentsCalibrationSharedState::new(self, job, &training, test)?;
+            let block = MomentsCalibrationReplicateState::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
         let (variance, lengthscale) = job.eq_kernel_parameters()?;
         let rule = self.posterior_rule()?;
         if *rule == PosteriorRule::Sites {
-            let block = SiteCalibrationSharedState::new(self, job, &training, test)?;
+            let block = SiteCalibrationReplicateState::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
         let sums = BoundedTargetSums::new(job.sums()?, &self.inducing, variance, lengthscale)?;
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
         let points = product_grid(&self.inducing);
         let inducing = InducingInputs::new(&kernel, &points)?;
-        let block = CalibrationSharedState {
+        let block = CalibrationReplicateState {
             task: self,
             job,
             noise_variance: noise_variance(job.model()?)?,
@@ -90,7 +90,7 @@ impl InferenceRule {
     }
 }
 
-struct CalibrationSharedState<'a> {
+struct CalibrationReplicateState<'a> {
     task: &'a CalibrationTask,
     job: &'a ReplicateJob<'a>,
     noise_variance: f64,
@@ -103,7 +103,7 @@ struct CalibrationSharedState<'a> {
     located: FeaturesWithConditionalVariances,
 }
 
-impl CalibrationSharedState<'_> {
+impl CalibrationReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let noise = self.sums.noise(cell);
         let noisy = noise.simulate_release(&self.statistics, &mut self.job.streams.block_stream("noise"));
@@ -147,7 +147,7 @@ pub(super) fn training_data_frame(task: &CalibrationTask, sample: &Sample) -> Fi
 }
 
 /// State shared by all cells of a block.
-pub(super) struct MomentsCalibrationSharedState<'a> {
+pub(super) struct MomentsCalibrationReplicateState<'a> {
     task: &'a CalibrationTask,
     job: &'a ReplicateJob<'a>,
     model: MomentsModel,
@@ -155,7 +155,7 @@ pub(super) struct MomentsCalibrationSharedState<'a> {
     test: TestRows,
 }
 
-impl<'a> MomentsCalibrationSharedState<'a> {
+impl<'a> MomentsCalibrationReplicateState<'a> {
     /// Of the training rows.
     pub fn new(
         task: &'a CalibrationTask,
@@ -296,7 +296,7 @@ impl TaskRequirements for CalibrationTask {
 }
 
 /// State shared by all cells of a block.
-pub(super) struct SiteCalibrationSharedState<'a> {
+pub(super) struct SiteCalibrationReplicateState<'a> {
     task: &'a CalibrationTask,
     job: &'a ReplicateJob<'a>,
     posterior: SitePosteriorModel,
@@ -304,7 +304,7 @@ pub(super) struct SiteCalibrationSharedState<'a> {
     test: TestRows,
 }
 
-impl<'a> SiteCalibrationSharedState<'a> {
+impl<'a> SiteCalibrationReplicateState<'a> {
     /// Of the training rows.
     pub fn new(
         task: &'a CalibrationTask,

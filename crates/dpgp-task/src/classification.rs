@@ -112,12 +112,12 @@ impl MeasurableTask for ClassificationTask {
         let zero = DVector::zeros(classifier.labels.len());
         let first = if job.any_cell_has_noise() { Some(classifier.private_newton_step(&zero)?) } else { None };
         let shown = job.sample.inputs.ncols() <= SHOWN;
-        let block = ClassificationSharedState { task: self, job, classifier: &classifier, first, shown };
+        let block = ClassificationReplicateState { task: self, job, classifier: &classifier, first, shown };
         job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
 
-struct ClassificationSharedState<'a> {
+struct ClassificationReplicateState<'a> {
     task: &'a ClassificationTask,
     job: &'a ReplicateJob<'a>,
     classifier: &'a ClassificationProblem,
@@ -133,7 +133,7 @@ struct ClassPredictionDraw {
     probability: Vec<f64>,
 }
 
-impl ClassificationSharedState<'_> {
+impl ClassificationReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let Self { task, classifier, .. } = self;
         let target = TargetChangeGuarantee::for_one_row(cell)?;

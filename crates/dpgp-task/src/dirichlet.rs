@@ -325,7 +325,7 @@ impl MeasurableTask for DirichletTask {
         let classes: Vec<usize> = classes.collect::<Result<_, TaskError>>()?;
         let (training, test) = split_off_training_inputs(&job.sample.inputs, self.train.get());
         let (labels, truth) = classes.split_at(self.train.get());
-        let block = DirichletSharedState {
+        let block = DirichletReplicateState {
             job,
             statistics: compute_sums_before_noise(self, &model, &inducing, &training, labels),
             located: inducing.features_with_conditional_variances(&test),
@@ -363,7 +363,7 @@ fn compute_sums_before_noise(
     of_class.collect()
 }
 
-struct DirichletSharedState<'a> {
+struct DirichletReplicateState<'a> {
     job: &'a ReplicateJob<'a>,
     model: &'a DirichletModel,
     inducing: &'a InducingInputs<'a>,
@@ -372,7 +372,7 @@ struct DirichletSharedState<'a> {
     truth: &'a [usize],
 }
 
-impl DirichletSharedState<'_> {
+impl DirichletReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let streams = self.job.streams;
         let (noisy, guarantee) =

@@ -38,7 +38,7 @@ use dpgp_stream::LatticeSums;
 impl MeasurableTask for HyperparametersTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         if let HyperparametersMethod::Evidence {} = self.method {
-            let block = ModelEvidenceSharedState::new(self, job)?;
+            let block = ModelEvidenceReplicateState::new(self, job)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
         let (variance, lengthscale) = job.eq_kernel_parameters()?;
@@ -57,7 +57,7 @@ impl MeasurableTask for HyperparametersTask {
         }
         let truth = TrueHyperparameters { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
         let rule = self.posterior.ok_or(TaskError::Missing { needed: "task.hyperparameters.posterior" })?;
-        let block = HyperparametersSharedState { task: self, job, prepared, observed, truth, rule };
+        let block = HyperparametersReplicateState { task: self, job, prepared, observed, truth, rule };
         job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
@@ -71,7 +71,7 @@ pub(super) struct LengthscaleSums<'a> {
 }
 
 /// State shared by all cells of a block.
-pub(super) struct HyperparametersSharedState<'a> {
+pub(super) struct HyperparametersReplicateState<'a> {
     pub task: &'a HyperparametersTask,
     job: &'a ReplicateJob<'a>,
     pub prepared: Vec<LengthscaleSums<'a>>,
@@ -95,7 +95,7 @@ pub(super) struct CandidateIndices {
     pub noise_sd: usize,
 }
 
-impl HyperparametersSharedState<'_> {
+impl HyperparametersReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         match self.task.method {
             HyperparametersMethod::PrivateSelection { gamma, steps, refuse, budget } => {
@@ -187,7 +187,7 @@ pub(super) fn max_row_log_likelihood(noise_sd: f64) -> f64 {
 /// log-likelihoods of all pairs, clipped to `clip` nats below their greatest value, are one vector with sensitivity
 /// `clip sqrt(pairs) / rows`. Training and validation rows are apart, so that either may spend all of the budget.
 pub(super) struct ComposedSelection<'a> {
-    block: &'a HyperparametersSharedState<'a>,
+    block: &'a HyperparametersReplicateState<'a>,
     clip: f64,
     /// The noise multiplier.
     sigma: f64,
@@ -195,7 +195,7 @@ pub(super) struct ComposedSelection<'a> {
 }
 
 impl<'a> ComposedSelection<'a> {
-    pub fn new(block: &'a HyperparametersSharedState<'a>, cell: &PrivacySetting, clip: f64) -> Self {
+    pub fn new(block: &'a HyperparametersReplicateState<'a>, cell: &PrivacySetting, clip: f64) -> Self {
         let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         Self { block, clip, sigma, pairs: block.prepared.len() * block.task.noise_sds.len() }
     }
@@ -213,7 +213,7 @@ impl<'a> ComposedSelection<'a> {
     }
 
     pub fn audited_mechanism(&self) -> Vec<AuditedMechanism> {
-        let HyperparametersSharedState { prepared, observed, .. } = self.block;
+        let HyperparametersReplicateState { prepared, observed, .. } = self.block;
         let sums = prepared.iter().map(|p| p.sums.sums_release(self.sums_noise(p))).collect();
         let means = AuditedMechanism::Means {
             sd: self.mean_noise_sd(),
@@ -258,7 +258,7 @@ pub(super) struct CandidateScoringRules {
 
 /// Draws of candidates: a release, and the CoinPress mean of its log-likelihoods.
 pub(super) struct CandidateDraws<'a> {
-    block: &'a HyperparametersSharedState<'a>,
+    block: &'a HyperparametersReplicateState<'a>,
     /// The noise on the sums of each lengthscale.
     noise: Vec<SumsNoise>,
     shares: Vec<f64>,
@@ -267,7 +267,7 @@ pub(super) struct CandidateDraws<'a> {
 
 impl<'a> CandidateDraws<'a> {
     pub fn new(
-        block: &'a HyperparametersSharedState<'a>,
+        block: &'a HyperparametersReplicateState<'a>,
         cell: &PrivacySetting,
         selection: &PrivateSelection,
         rules: CandidateScoringRules,
@@ -284,7 +284,7 @@ impl<'a> CandidateDraws<'a> {
 
     /// What an audit needs of these draws and of the selection that chooses among them.
     pub fn audited_selection(&self, selection: PrivateSelection) -> AuditedPrivateSelection {
-        let HyperparametersSharedState { prepared, task, observed, .. } = self.block;
+        let HyperparametersReplicateState { prepared, task, observed, .. } = self.block;
         let mut sums = Vec::with_capacity(prepared.len());
         let mut ranges = Vec::with_capacity(prepared.len() * task.noise_sds.len());
         for (prepared, noise) in prepared.iter().zip(&self.noise) {
@@ -299,7 +299,7 @@ impl<'a> CandidateDraws<'a> {
 
     /// The score of a candidate drawn at random; none if it is refused.
     pub fn draw_candidate_score(&self, stream: &mut impl Rng) -> Result<Option<(f64, CandidateIndices)>, TaskError> {
-        let HyperparametersSharedState { prepared, task, observed, .. } = self.block;
+        let HyperparametersReplicateState { prepared, task, observed, .. } = self.block;
         let lengthscale = stream.random_range(0..prepared.len());
         let pair = CandidateIndices { lengthscale, noise_sd: stream.random_range(0..task.noise_sds.len()) };
         let (prepared, noise_sd) = (&prepared[pair.lengthscale], task.noise_sds[pair.noise_sd]);
@@ -326,7 +326,7 @@ fn clip_radius(prepared: &LengthscaleSums<'_>, noise_sd: f64) -> f64 {
 }
 
 /// State shared by all cells of a block. One release of all rows serves all candidates: none is left out to validate.
-pub(super) struct ModelEvidenceSharedState<'a> {
+pub(super) struct ModelEvidenceReplicateState<'a> {
     task: &'a HyperparametersTask,
     job: &'a ReplicateJob<'a>,
     model: MomentsModel,
@@ -334,7 +334,7 @@ pub(super) struct ModelEvidenceSharedState<'a> {
     truth: TrueHyperparameters,
 }
 
-impl<'a> ModelEvidenceSharedState<'a> {
+impl<'a> ModelEvidenceReplicateState<'a> {
     pub fn new(task: &'a HyperparametersTask, job: &'a ReplicateJob<'a>) -> Result<Self, TaskError> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         let (_, lengthscale) = job.eq_kernel_parameters()?;

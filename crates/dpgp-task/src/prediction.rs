@@ -52,7 +52,7 @@ impl MeasurableTask for PredictionTask {
             true => Some(designer.design_noises(&scales)?),
             false => None,
         };
-        let block = PredictionSharedState {
+        let block = PredictionReplicateState {
             task: self,
             job,
             variance,
@@ -68,7 +68,7 @@ impl MeasurableTask for PredictionTask {
     }
 }
 
-struct PredictionSharedState<'a> {
+struct PredictionReplicateState<'a> {
     task: &'a PredictionTask,
     job: &'a ReplicateJob<'a>,
     grid: DMatrix<f64>,
@@ -108,7 +108,7 @@ impl MeanWithNoiseDesign<'_> {
     }
 }
 
-impl PredictionSharedState<'_> {
+impl PredictionReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let data = &self.job.setting.data;
         let target = TargetChangeGuarantee::for_privacy_unit(cell, data)?;

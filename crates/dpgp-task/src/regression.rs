@@ -268,7 +268,7 @@ pub(super) fn measure_binning(
         let denoised = DenoisedBins::from_job(job, &rows, &fold.binned, normalised.scale)?;
         folds.push(BinnedFold { denoised, ..fold });
     }
-    let binning = BinningSharedState {
+    let binning = BinningReplicateState {
         task,
         setting,
         scale: normalised.scale,
@@ -278,7 +278,7 @@ pub(super) fn measure_binning(
     job.cells.iter().map(|cell| binning.measure_cell(job, cell)).collect()
 }
 
-struct BinningSharedState<'a> {
+struct BinningReplicateState<'a> {
     task: &'a RegressionTask,
     setting: &'a BinningSetting,
     /// Units of the target per unit of the normalised one.
@@ -287,7 +287,7 @@ struct BinningSharedState<'a> {
     caveats: [(GuaranteeCaveat, bool); 2],
 }
 
-impl BinningSharedState<'_> {
+impl BinningReplicateState<'_> {
     fn measure_cell(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let target = TargetChangeGuarantee::for_one_row(cell)?;
         let noise = BinNoise { target, statistic: self.setting.statistic, law: self.setting.noise, scale: self.scale };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use dpgp::data::DatasetManifest;
-use dpgp::publish::{CommittedResults, FindingVerdict, PaperFindings, collect_findings, reproduction_markdown};
+use dpgp::publish::{CommittedResults, PaperFindings, ReproductionVerdict, collect_findings, reproduction_markdown};
 use dpgp::run::{DataLocations, Project};
 use dpgp::spec::{PaperCoverage, PaperReportPage};
 use dpgp::task::Experiment;
@@ -82,7 +82,7 @@ fn told(row: &str) -> PaperFindings {
     collect_findings(folder.path(), &[spec.unwrap()], &[coverage], &[page]).unwrap().remove(0)
 }
 
-fn verdict(row: &str) -> FindingVerdict {
+fn verdict(row: &str) -> ReproductionVerdict {
     told(row).rows[0].verdict.clone()
 }
 
@@ -90,28 +90,31 @@ fn verdict(row: &str) -> FindingVerdict {
 fn each_of_the_five_verdicts_follows_from_the_table() {
     let because = "because = 'of that'\n";
     for (row, expected) in [
-        ("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]", FindingVerdict::Same),
-        ("numbers = [{ metric = 'fitted' }]", FindingVerdict::SameWithSettings),
-        ("numbers = [{ metric = 'fitted', spreads = true }]", FindingVerdict::Same),
-        ("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]\nchosen = 'x'", FindingVerdict::SameWithSettings),
-        ("claims = [{ quote = 'one is' }]", FindingVerdict::Same),
-        ("numbers = [{ metric = 'outside' }]\ntried = 'all'", FindingVerdict::Unknown("all".to_owned())),
-        ("claims = [{ quote = 'three' }]\nuntold = 'chance'", FindingVerdict::Untold("chance".to_owned())),
-        ("claims = [{ quote = 'four' }]\nuntold = 'other data'", FindingVerdict::Untold("other data".to_owned())),
-        ("numbers = [{ metric = 'open' }]\nuntold = 'wide'", FindingVerdict::Untold("wide".to_owned())),
-        ("untold = 'no number'", FindingVerdict::Untold("no number".to_owned())),
+        ("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]", ReproductionVerdict::Same),
+        ("numbers = [{ metric = 'fitted' }]", ReproductionVerdict::SameWithSettings),
+        ("numbers = [{ metric = 'fitted', spreads = true }]", ReproductionVerdict::Same),
+        (
+            "numbers = [{ metric = 'rmse', cells = { method = 'a' } }]\nchosen = 'x'",
+            ReproductionVerdict::SameWithSettings,
+        ),
+        ("claims = [{ quote = 'one is' }]", ReproductionVerdict::Same),
+        ("numbers = [{ metric = 'outside' }]\ntried = 'all'", ReproductionVerdict::Unknown("all".to_owned())),
+        ("claims = [{ quote = 'three' }]\nuntold = 'chance'", ReproductionVerdict::Untold("chance".to_owned())),
+        ("claims = [{ quote = 'four' }]\nuntold = 'other data'", ReproductionVerdict::Untold("other data".to_owned())),
+        ("numbers = [{ metric = 'open' }]\nuntold = 'wide'", ReproductionVerdict::Untold("wide".to_owned())),
+        ("untold = 'no number'", ReproductionVerdict::Untold("no number".to_owned())),
     ] {
         assert_eq!(verdict(row), expected, "{row}");
     }
     // Where nothing but chance, or what is not printed, makes it differ.
-    let untold = FindingVerdict::Untold("chance".to_owned());
+    let untold = ReproductionVerdict::Untold("chance".to_owned());
     assert_eq!(verdict("numbers = [{ metric = 'outside' }]\nuntold = 'chance'"), untold);
     for row in ["numbers = [{ metric = 'outside' }]", "claims = [{ quote = 'two' }, { quote = 'one' }]"] {
         let row = format!("{row}\n{because}");
-        assert_eq!(verdict(&row), FindingVerdict::Different("of that".to_owned()), "{row}");
+        assert_eq!(verdict(&row), ReproductionVerdict::Different("of that".to_owned()), "{row}");
     }
     // One of other data decides for all.
-    assert!(matches!(verdict("numbers = [{ metric = 'rmse' }]"), FindingVerdict::Untold(_)));
+    assert!(matches!(verdict("numbers = [{ metric = 'rmse' }]"), ReproductionVerdict::Untold(_)));
 }
 
 /// Nine are printed, seven entered: of these one is a zero, one the spread of a fitted mean.
@@ -168,7 +171,7 @@ fn the_page_is_short_and_says_what_was_tried() {
     let words = page.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
     assert!(words <= MOST_WORDS, "{words} words");
     let rows: Vec<_> = papers.iter().flat_map(|paper| &paper.rows).collect();
-    let unknown: Vec<_> = rows.iter().filter(|row| matches!(row.verdict, FindingVerdict::Unknown(_))).collect();
+    let unknown: Vec<_> = rows.iter().filter(|row| matches!(row.verdict, ReproductionVerdict::Unknown(_))).collect();
     assert!(unknown.len() <= MOST_UNKNOWN, "{unknown:?}");
     for row in unknown {
         assert!(!row.words.contains("nothing yet"), "{row:?}");

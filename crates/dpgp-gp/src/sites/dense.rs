@@ -19,7 +19,7 @@ const NOISES: [ValueWithLogPrior; 2] =
 /// The log densities of lengthscale and variance together.
 const LOG_PRIOR: f64 = -0.2;
 
-fn correlations() -> ExponentiatedQuadratic {
+fn example_correlations() -> ExponentiatedQuadratic {
     ExponentiatedQuadratic::isotropic(1.0, 0.4)
 }
 
@@ -58,7 +58,7 @@ pub(super) fn example_noisy_sums() -> NoisyFeatureSums {
 
 fn grid() -> HyperparameterGrid {
     HyperparameterGrid {
-        kernels: vec![KernelWithLogPrior { correlations: Arc::new(correlations()), log_prior: -0.3 }],
+        kernels: vec![KernelWithLogPrior { correlations: Arc::new(example_correlations()), log_prior: -0.3 }],
         variances: vec![ValueWithLogPrior { value: VARIANCE, log_prior: 0.1 }],
         noises: NOISES.to_vec(),
         steps: 1,
@@ -93,7 +93,7 @@ struct DenseMember {
 impl DenseMixture {
     fn new() -> Self {
         let (features, counts) = (example_site_features(), example_site_counts());
-        let correlations = correlations().matrix(&features.sites, &features.sites);
+        let correlations = example_correlations().matrix(&features.sites, &features.sites);
         let prior = correlations.map(|c| VARIANCE * c + BIAS);
         let map = features.weighted.transpose() * DMatrix::from_diagonal(&counts.mean);
         Self { phi: features.weighted, counts, correlations, prior, map }
@@ -148,7 +148,7 @@ impl DenseMixture {
 
     /// The covariance of b with f at some inputs (m x t).
     fn with(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
-        &self.map * correlations().matrix(&example_site_features().sites, inputs).map(|c| VARIANCE * c + BIAS)
+        &self.map * example_correlations().matrix(&example_site_features().sites, inputs).map(|c| VARIANCE * c + BIAS)
     }
 }
 

@@ -13,7 +13,7 @@ use super::releases::NeighbourOutputs;
 use super::{EndToEndCheck, NeighbourDistanceEstimator};
 use crate::certificate_file::has_averaged_hyperparameters;
 use crate::draw::ReleaseGuarantee;
-use crate::exceptions::{refuse_exceptions_or_large_delta, weak_guarantee_warnings};
+use crate::exceptions::{large_epsilon_warning, refuse_exceptions_or_large_delta};
 use crate::sum_rows::{RowsInMemory, read_all_rows};
 use crate::sums_model::{NoisyNumber, SumsModel, SumsOf};
 use crate::{PlannedSumsRelease, PredictionRequest, ReleaseError};
@@ -106,7 +106,7 @@ impl PredictionRequest<'_> {
         progress: &dyn Progress,
     ) -> Vec<EndToEndCheck> {
         let mut notes: Vec<String> = release.certificate.caveats.iter().map(ToString::to_string).collect();
-        notes.extend(weak_guarantee_warnings(&release.certificate));
+        notes.extend(large_epsilon_warning(&release.certificate));
         let refused = refuse_exceptions_or_large_delta(&release.certificate, self.public_row_count(), false);
         notes.extend(refused.err().map(|error| error.to_string()).filter(|_| notes.is_empty()));
         notes.extend(target_guarantee_caveats(self.experiment(), project, self.setting(), self.sample(), progress));

@@ -146,7 +146,7 @@ impl PaperNumberCounts {
             printed: coverage.map_or(0, |paper| paper.items.iter().map(|item| item.numbers).sum()),
             ..Self::default()
         };
-        let places: BTreeMap<&NumberLocation, &FindingVerdict> =
+        let places: BTreeMap<&NumberLocation, &ReproductionVerdict> =
             rows.iter().flat_map(|row| row.numbers.iter().map(move |number| (number, &row.verdict))).collect();
         for one in examined {
             let Some(committed) = &one.committed else { continue };
@@ -179,21 +179,21 @@ impl PaperNumberCounts {
         tally
     }
 
-    fn add(&mut self, verdict: Option<NumberVerdict>, place: Option<&FindingVerdict>) {
+    fn add(&mut self, verdict: Option<NumberVerdict>, place: Option<&ReproductionVerdict>) {
         match (verdict, place) {
-            (Some(NumberVerdict::Inconclusive), Some(FindingVerdict::SameWithSettings)) => {
+            (Some(NumberVerdict::Inconclusive), Some(ReproductionVerdict::SameWithSettings)) => {
                 (self.with_settings, self.wide_with_settings) = (self.with_settings + 1, self.wide_with_settings + 1);
             }
-            (Some(NumberVerdict::Agrees), Some(FindingVerdict::SameWithSettings))
+            (Some(NumberVerdict::Agrees), Some(ReproductionVerdict::SameWithSettings))
             | (Some(NumberVerdict::Fitted), _) => {
                 self.with_settings += 1;
             }
             (Some(NumberVerdict::Agrees), _) => self.same += 1,
             // Inside, as are the numbers beside it.
-            (Some(NumberVerdict::Inconclusive), Some(FindingVerdict::Same)) => {
+            (Some(NumberVerdict::Inconclusive), Some(ReproductionVerdict::Same)) => {
                 (self.same, self.wide) = (self.same + 1, self.wide + 1);
             }
-            (Some(NumberVerdict::Differs), Some(FindingVerdict::Unknown(_)) | None) => self.unknown += 1,
+            (Some(NumberVerdict::Differs), Some(ReproductionVerdict::Unknown(_)) | None) => self.unknown += 1,
             (Some(NumberVerdict::Differs), Some(_)) => self.with_reason += 1,
             _ => self.untold += 1,
         }
@@ -294,7 +294,7 @@ fn list_positive_counts(others: &[(usize, &str)]) -> String {
 /// One of the five verdicts on a table, a figure or a statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "words")]
-pub enum FindingVerdict {
+pub enum ReproductionVerdict {
     /// Our result agrees with the paper.
     Same,
     /// It agrees, with settings that the paper does not print and we chose.
@@ -307,7 +307,7 @@ pub enum FindingVerdict {
     Untold(String),
 }
 
-impl FindingVerdict {
+impl ReproductionVerdict {
     /// The verdict in words.
     pub fn to_markdown(&self) -> String {
         match self {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::committed::{CommittedResults, ExperimentResults};
-use super::counts::{FindingVerdict, VerdictEvidence};
+use super::counts::{ReproductionVerdict, VerdictEvidence};
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_four_digits};
 use dpgp_spec::{ClaimOwner, DeviationKind, OurNumberSelector, PaperReportRow, PrintedNumberSelector, cell_has_labels};
 
@@ -24,7 +24,7 @@ pub struct FindingRow {
     /// The settings that we chose.
     pub chosen: String,
     /// The verdict.
-    pub verdict: FindingVerdict,
+    pub verdict: ReproductionVerdict,
     /// A note for readers if the result is the same.
     pub note: Option<String>,
     /// The verdict and the note in words.
@@ -193,30 +193,31 @@ impl<'a> PaperExperimentLookup<'a> {
 }
 
 /// The verdict on a place from its evidence.
-fn verdict(row: &PaperReportRow, evidence: VerdictEvidence) -> FindingVerdict {
+fn verdict(row: &PaperReportRow, evidence: VerdictEvidence) -> ReproductionVerdict {
     let VerdictEvidence { fitted, stand_in, .. } = evidence;
-    let untold = |otherwise: &str| FindingVerdict::Untold(row.untold.clone().unwrap_or_else(|| otherwise.to_owned()));
+    let untold =
+        |otherwise: &str| ReproductionVerdict::Untold(row.untold.clone().unwrap_or_else(|| otherwise.to_owned()));
     if stand_in > 0 {
         return untold("the data are not the paper's");
     }
     if evidence.is_different() {
         return match (&row.because, &row.tried, &row.untold) {
-            (Some(because), ..) => FindingVerdict::Different(because.clone()),
+            (Some(because), ..) => ReproductionVerdict::Different(because.clone()),
             // The difference depends on something that is not printed, or on chance.
-            (None, None, Some(untold)) => FindingVerdict::Untold(untold.clone()),
-            (None, tried, _) => FindingVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned())),
+            (None, None, Some(untold)) => ReproductionVerdict::Untold(untold.clone()),
+            (None, tried, _) => ReproductionVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned())),
         };
     }
     if evidence.is_undecided() {
         return untold("our results leave it open");
     }
-    if fitted > 0 || row.chosen.is_some() { FindingVerdict::SameWithSettings } else { FindingVerdict::Same }
+    if fitted > 0 || row.chosen.is_some() { ReproductionVerdict::SameWithSettings } else { ReproductionVerdict::Same }
 }
 
 /// The verdict in words, with the note on what is the same.
-fn verdict_text(verdict: &FindingVerdict, note: Option<&str>) -> String {
+fn verdict_text(verdict: &ReproductionVerdict, note: Option<&str>) -> String {
     match (verdict, note) {
-        (FindingVerdict::Same | FindingVerdict::SameWithSettings, Some(note)) => {
+        (ReproductionVerdict::Same | ReproductionVerdict::SameWithSettings, Some(note)) => {
             format!("{}: {note}", verdict.to_markdown())
         }
         _ => verdict.to_markdown(),
@@ -362,12 +363,12 @@ impl PaperArtefact {
 }
 
 /// The verdict on several places: the one of all of them, else how many are the same.
-fn summarise_verdicts(verdicts: &[&FindingVerdict]) -> String {
-    let word = |verdict: &FindingVerdict| match verdict {
-        FindingVerdict::Same => "same",
-        FindingVerdict::SameWithSettings => "same, chosen",
-        FindingVerdict::Different(_) | FindingVerdict::Unknown(_) => "different",
-        FindingVerdict::Untold(_) => "cannot tell",
+fn summarise_verdicts(verdicts: &[&ReproductionVerdict]) -> String {
+    let word = |verdict: &ReproductionVerdict| match verdict {
+        ReproductionVerdict::Same => "same",
+        ReproductionVerdict::SameWithSettings => "same, chosen",
+        ReproductionVerdict::Different(_) | ReproductionVerdict::Unknown(_) => "different",
+        ReproductionVerdict::Untold(_) => "cannot tell",
     };
     let words: Vec<&str> = verdicts.iter().map(|verdict| word(verdict)).collect();
     match words.first() {
@@ -389,8 +390,9 @@ mod tests {
 
     #[test]
     fn a_word_stands_for_several_places() {
-        let (same, chosen) = (FindingVerdict::Same, FindingVerdict::SameWithSettings);
-        let (different, open) = (FindingVerdict::Different("x".to_owned()), FindingVerdict::Untold("y".to_owned()));
+        let (same, chosen) = (ReproductionVerdict::Same, ReproductionVerdict::SameWithSettings);
+        let (different, open) =
+            (ReproductionVerdict::Different("x".to_owned()), ReproductionVerdict::Untold("y".to_owned()));
         assert_eq!(summarise_verdicts(&[&same, &same]), "same");
         assert_eq!(summarise_verdicts(&[&chosen]), "same, chosen");
         assert_eq!(summarise_verdicts(&[&same, &chosen, &different]), "2/3 same, 1 chosen");

@@ -38,7 +38,7 @@ impl MeasurableTask for DensityTask {
         // The truth is not clipped, so that the error shows what the clip costs.
         let tested = self::count_records(&test, job.sample, None);
         let truth = DVector::from_fn(test.len(), |i, _| tested[i] / test.volume(i));
-        let block = DensitySharedState { task: self, job, bins, counts, points: test.centres(), truth };
+        let block = DensityReplicateState { task: self, job, bins, counts, points: test.centres(), truth };
         match &self.estimate {
             DensityEstimate::Function { centred } => {
                 let density = PrivateDensity::new(&block, *centred)?;
@@ -82,7 +82,7 @@ fn max_records_per_row(mechanism: &MechanismSetting) -> Option<f64> {
 }
 
 /// State shared by all cells of a block.
-pub(super) struct DensitySharedState<'a> {
+pub(super) struct DensityReplicateState<'a> {
     pub task: &'a DensityTask,
     pub job: &'a ReplicateJob<'a>,
     pub bins: Bins,
@@ -92,7 +92,7 @@ pub(super) struct DensitySharedState<'a> {
     truth: DVector<f64>,
 }
 
-impl DensitySharedState<'_> {
+impl DensityReplicateState<'_> {
     /// The densities of the bins.
     pub fn densities(&self, counts: &[f64]) -> DVector<f64> {
         DVector::from_fn(counts.len(), |i, _| counts[i] / self.bins.volume(i))
@@ -308,7 +308,7 @@ fn log_hyperparameter_starts(setting: &DensityProcessSetting, bins: &Bins, scale
 
 /// The mean of the model on all bins, with a sample of its process as noise.
 pub(super) struct PrivateDensity<'a> {
-    block: &'a DensitySharedState<'a>,
+    block: &'a DensityReplicateState<'a>,
     /// The mean at the test bins.
     plain: DVector<f64>,
     noise: PredictionNoise,
@@ -321,7 +321,7 @@ pub(super) struct PrivateDensity<'a> {
 }
 
 impl<'a> PrivateDensity<'a> {
-    pub fn new(block: &'a DensitySharedState<'a>, centred: bool) -> Result<Self, TaskError> {
+    pub fn new(block: &'a DensityReplicateState<'a>, centred: bool) -> Result<Self, TaskError> {
         let job = block.job;
         let model = job.model()?;
         let function = job.setting.privacy.mechanism.downcast::<FunctionNoiseSetting>();
@@ -345,7 +345,7 @@ impl<'a> PrivateDensity<'a> {
 
     /// Unit noise at the test bins (t x draws).
     fn draw_unit_noise(&self, purpose: &str) -> DMatrix<f64> {
-        let DensitySharedState { task, job, .. } = self.block;
+        let DensityReplicateState { task, job, .. } = self.block;
         let mut stream = job.streams.block_stream(purpose);
         &self.noise.map * standard_normal_matrix(self.noise.map.ncols(), task.draws.get(), &mut stream)
     }

@@ -30,18 +30,18 @@ impl MeasurableTask for SelectionTask {
         let scale = normalised.scale;
         let range = clipped_target_range(&job.setting.normalise, scale);
         let judge = CandidateScorer { task: self, candidates: &candidates, rows: rows.len(), scale, range };
-        let block = SelectionSharedState { job, judge, caveats: normalisation_caveats(job.setting, &normalised) };
+        let block = SelectionReplicateState { job, judge, caveats: normalisation_caveats(job.setting, &normalised) };
         job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
 
-struct SelectionSharedState<'a> {
+struct SelectionReplicateState<'a> {
     job: &'a ReplicateJob<'a>,
     judge: CandidateScorer<'a>,
     caveats: [(GuaranteeCaveat, bool); 2],
 }
 
-impl SelectionSharedState<'_> {
+impl SelectionReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let (target, task) = (TargetChangeGuarantee::for_one_row(cell)?, self.judge.task);
         let judged = self.judge.score_candidates(target, task.epsilon.get());

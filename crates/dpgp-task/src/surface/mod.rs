@@ -117,7 +117,7 @@ impl TaskRequirements for SurfaceTask {
 impl MeasurableTask for SurfaceTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         if job.setting.privacy.mechanism.downcast::<MomentsSetting>().is_some() {
-            let block = MomentsSurfaceSharedState::new(self, job)?;
+            let block = MomentsSurfaceReplicateState::new(self, job)?;
             return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
         }
         let model = SurfaceModel::from_task(self, job.setting);
@@ -132,7 +132,7 @@ impl MeasurableTask for SurfaceTask {
             * model.summand().targets.unit_value().powi(2);
         let (inducing, model) = (&inducing, &model);
         let block =
-            SurfaceSharedState { task: self, job, model, inducing, sums, statistics, variance, exact, map, located };
+            SurfaceReplicateState { task: self, job, model, inducing, sums, statistics, variance, exact, map, located };
         job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
@@ -163,7 +163,7 @@ const METRICS: [Metric<SurfaceScores>; 6] = [
     Metric::new("clipped", |scores| scores.clipped),
 ];
 
-struct SurfaceSharedState<'a> {
+struct SurfaceReplicateState<'a> {
     task: &'a SurfaceTask,
     job: &'a ReplicateJob<'a>,
     model: &'a SurfaceModel,
@@ -177,7 +177,7 @@ struct SurfaceSharedState<'a> {
     located: FeaturesWithConditionalVariances,
 }
 
-impl SurfaceSharedState<'_> {
+impl SurfaceReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let mut stream = self.job.streams.block_stream("noise");
         let (noisy, guarantee) = self.model.simulate_release(&self.statistics, cell, &mut stream);
@@ -240,7 +240,7 @@ fn quadratic_form(b: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
     (b * v).dot(v)
 }
 
-struct MomentsSurfaceSharedState<'a> {
+struct MomentsSurfaceReplicateState<'a> {
     task: &'a SurfaceTask,
     job: &'a ReplicateJob<'a>,
     model: MomentsModel,
@@ -265,7 +265,7 @@ struct RepresentativePoints {
 /// The most cells at which the noise on an additive surface is looked at.
 const SPOTS: usize = 2048;
 
-impl<'a> MomentsSurfaceSharedState<'a> {
+impl<'a> MomentsSurfaceReplicateState<'a> {
     pub fn new(task: &'a SurfaceTask, job: &'a ReplicateJob<'a>) -> Result<Self, TaskError> {
         let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         let sums = model.sum_rows_on_lattice(job.sample.columns())?;
