@@ -231,7 +231,7 @@ pub struct EndToEndAuditArguments {
     /// Files of rows to sum, for a `dpgp sum` spec [default: the file that the spec names]
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "end_to_end")]
     rows: Vec<PathBuf>,
-    /// The number of releases of each of two neighbours; more can prove a larger epsilon [default: 100 to 1000]
+    /// The number of releases from each of two neighbouring datasets; more can prove a larger epsilon [default: 100 to 1000]
     #[arg(long, value_name = "N", requires = "end_to_end")]
     releases: Option<NonZeroUsize>,
 }
@@ -347,7 +347,7 @@ const POINTS: usize = 30;
 /// The most bytes of files of which copies are made for runs.
 const LARGE: u64 = 200 << 20;
 
-/// Runs `dpgp sum` on the rows and their neighbours; for counts also `dpgp predict`, which estimates them.
+/// Runs `dpgp sum` on the rows and their neighbours. For counts, also runs `dpgp predict`, which estimates the counts.
 pub fn run_sum_on_neighbours(
     experiment: &Experiment,
     streamed: &AnyPlannedSumsRelease<'_>,
@@ -463,7 +463,7 @@ pub(super) struct AuditedGuarantee {
     pub delta: f64,
     /// The claim in words.
     pub guarantee: String,
-    /// The claimed exact delta at this epsilon.
+    /// The exact delta that the cell claims at this epsilon.
     pub delta_exact: Option<f64>,
     /// The worst verdict.
     pub verdict: AuditVerdict,

@@ -132,7 +132,7 @@ impl SampleAuditReport<'_> {
         }
         let (found, most) = (format_four_digits(self.bounds.epsilon), format_four_digits(self.provable_epsilon()));
         let from = if set.is_empty() { String::new() } else { format!(", from the outputs with {set}") };
-        text += &format!("epsilon >= {found} at delta = {delta:?}{from}; so many outputs can prove at most {most}\n");
+        text += &format!("epsilon >= {found} at delta = {delta:?}{from}; this many outputs can prove at most {most}\n");
         text += &format!("delta >= {} at epsilon = {epsilon:?}\n", format_four_digits(self.bounds.delta));
         if self.bounds.shows_floating_point_leak() {
             text += FLOATING_POINT_LEAK;

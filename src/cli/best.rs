@@ -153,7 +153,7 @@ fn text(ranking: &Ranking) -> String {
     let Some(reference) = reference.filter(|_| ranking.lacks_gain_over_nonprivate()) else {
         return format!("{title}{table}");
     };
-    let note = format!("no method is better than {} by two standard errors of the difference\n", reference.method);
+    let note = format!("no method beats {} by more than two standard errors of the difference\n", reference.method);
     format!("{title}{table}{}", wrap_prose(&note))
 }
 
@@ -164,7 +164,7 @@ fn legend(rankings: &[Ranking]) -> String {
         return String::new();
     }
     wrap_prose(
-        "±: one standard error of the mean over folds, or over replicates if there are five or more or no folds (`dpgp show --table` shows the spread itself; if \
+        "±: one standard error of the mean over folds, or over replicates if there are five or more replicates or no folds (`dpgp show --table` shows the spread itself; if \
          there are folds, the row METRIC-replicates shows the spread over replicates); =: level with the best, if errors are treated as independent. All methods see the same folds, so a paired comparison may find more differences\n",
     )
 }

@@ -23,7 +23,7 @@ pub enum CheckFormat {
 pub struct CheckFindings {
     /// The experiment.
     pub name: String,
-    /// The committed file that it is about.
+    /// The committed file that the findings are about.
     pub file: PathBuf,
     /// The differences from the committed results.
     pub findings: Vec<String>,

@@ -44,7 +44,7 @@ struct CollectionStatus {
     folder: Option<PathBuf>,
 }
 
-/// Merges stores and publishes complete experiments. Fails if one is incomplete.
+/// Merges stores and publishes complete experiments. Fails if an experiment is incomplete.
 pub fn collect(arguments: &CollectArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     if let Some(path) = arguments.directories.iter().find(|directory| !directory.is_dir()) {

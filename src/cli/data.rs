@@ -20,7 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   dpgp data list                    all datasets, and whether they are present
   dpgp data fetch howell1           download and verify
-  dpgp data verify --mirror DIR     hash the files of the cache and of a mirror
+  dpgp data verify --mirror DIR     hash the files in the cache and in a mirror
   dpgp data folds beyond/leaderboard/kung --out folds.csv    the rows of a leaderboard, for a method of your own";
 
 /// Arguments of `dpgp data`.

@@ -54,7 +54,7 @@ struct RowDifferences<'a> {
     changes: Vec<TableDifference>,
 }
 
-/// Compares two sets of tables. Prints the changed rows, and with --all the others after them.
+/// Compares two sets of tables. Prints the changed rows and, with --all, then the others.
 pub fn diff(arguments: &DiffArguments, format: OutputFormat) -> Result<(), CliError> {
     let (before, mut after) = (read_tables(&arguments.before)?, read_tables(&arguments.after)?);
     if let ([name], 1) = (&before.keys().collect::<Vec<_>>()[..], after.len()) {
@@ -103,7 +103,7 @@ fn chance_summary(rows: &[RowDifferences<'_>]) -> String {
     let expected = format_four_digits(SHARE_BY_CHANCE * differences.len() as f64);
     format!(
         "{notable} of {} changed numbers with known errors differ by more than two standard errors; by chance alone, about {expected} \
-         would, if runs and numbers are independent\n",
+         would do so, if runs and numbers are independent\n",
         differences.len()
     )
 }

@@ -22,7 +22,7 @@ static INVOCATION: OnceLock<Invocation> = OnceLock::new();
 pub struct Invocation {
     /// The arguments. The first is the name of the program.
     pub arguments: Vec<OsString>,
-    /// A program and arguments of it that start this program again. Without it, the file of this process does.
+    /// The command that starts this program again: a program and its arguments. If none is given, the executable of this process is used.
     pub again: Option<(OsString, Vec<OsString>)>,
 }
 

@@ -146,7 +146,7 @@ pub enum CliError {
     #[error("--together draws no maps; draw one for each answer afterwards: dpgp map FOLDER/NAME.csv --out NAME.html")]
     MapOfSeveral,
     /// Several specs of one release.
-    #[error("several specs need --together, which releases their answers in one charge; without it, name one spec")]
+    #[error("several specs need --together, which makes one charge for all answers; otherwise, name one spec")]
     SeveralSpecs,
     /// A model for a release that has its own.
     #[error(
@@ -177,7 +177,7 @@ pub enum CliError {
     NumbersWithoutNoise(PathBuf),
     /// Predictions in place of the release that they follow from.
     #[error(
-        "{} holds predictions at fixed points, which give none at other points. Predict from the release itself: for private \
+        "{} holds predictions at fixed points; it cannot give predictions at other points. Predict from the release itself: for private \
          inputs and counts, write the release first with `dpgp sum SPEC FILE --release r.json`; for public inputs, \
          `dpgp predict SPEC --at GRID --out p.csv --release r.json` writes it together with the predictions", .0.display()
     )]
@@ -198,7 +198,7 @@ pub enum CliError {
     #[error("a Kubernetes job can have at most 100000 shards; use fewer")]
     TooManyShards,
     /// A break that the spec does not declare, or a declared break that was not found.
-    #[error("{failed} of {all} guarantees contradict their spec: broken but not declared, or declared but not broken")]
+    #[error("{failed} of {all} guarantees contradict their spec: an undeclared break, or a declared break not found")]
     AuditFailed { failed: usize, all: usize },
     /// Samples that refute the claim of a mechanism.
     #[error("the mechanism is not ({epsilon:?}, {delta:?})-differentially private")]
@@ -263,7 +263,7 @@ impl CliError {
         move |cause| Self::Io { path: path.clone(), cause }
     }
 
-    /// Combines all failures into one error, or returns `Ok` without any.
+    /// Combines all failures into one error, or returns `Ok` if there are none.
     pub fn combine_failures(failures: Vec<(String, Self)>, all: usize) -> Result<(), Self> {
         if failures.is_empty() { Ok(()) } else { Err(Self::Several { failures, all }) }
     }

@@ -13,22 +13,22 @@ use dpgp_report::{grade_markdown, grade_table as graded, grade_text, graded_summ
 
 const EXAMPLES: &str = "\
 Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper and all claims of the experiment.
-The table has the columns `metric` and `value` and one for each axis, like table.csv of our results. If it has a column `replicate`,
-each row is one run. Otherwise `interval_low` and `interval_high` are the interval that contains the result of another run with
-probability 0.95, or else `spread`, `spread_kind` (sd-replicates) and `repeats` state how much runs vary. With neither, or with a spread
-of another kind (sd-folds, standard-error), a number is not graded and is not used for claims. The exception is a number for which our
-results have no spread: it is the same in every run, and is compared as it is. Rows that match no cell, such as those of a method of
-your own, get no verdict; `--rows` shows them beside our numbers and the published ones. The command computes nothing.
+The table has the columns `metric` and `value`, and a column for each axis, like table.csv in our results. If it has a column `replicate`,
+each row is one run. Otherwise other columns state how much runs vary: either `interval_low` and `interval_high`, the ends of an interval
+that contains the result of another run with probability 0.95, or `spread`, `spread_kind` (sd-replicates) and `repeats`. Without them, or
+with a spread of another kind (sd-folds, standard-error), a number is neither graded nor used for claims. The exception is a number without
+a spread in our results: it is the same in every run, and is compared as it is. Rows that match no cell, such as those of your own method,
+get no verdict; `--rows` shows them beside our numbers and the published ones. Nothing is computed.
 
-The experiment can be that of any paper, as a TOML file with [experiment], [published] and [[claim]] but no task. `dpgp new --from-table`
-writes such a file.
+The experiment can come from any paper, as a TOML file with [experiment], [published] and [[claim]] but no task.
+`dpgp new --from-table` writes such a file.
 
 Exit code 1 means that a number differs or a claim fails.
 
 Examples:
   dpgp grade theirs.csv --experiment smith2021/table1
   dpgp grade theirs.csv --experiment smith2021/table1 --as md > grade.md
-  dpgp grade runs.csv --experiment paper.toml                                      the numbers of any paper
+  dpgp grade runs.csv --experiment paper.toml                                      against the numbers in any paper
   dpgp grade results/smith2021/table1/table.csv --experiment smith2021/table1      our own results, graded by the same rules";
 
 /// Arguments of `dpgp grade`.

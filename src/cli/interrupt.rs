@@ -18,8 +18,8 @@ pub const INTERRUPTED: u8 = 75;
 /// The time that running blocks have to finish after the first signal.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// Returns a flag that the first signal sets. A second signal, or the end of the grace time, ends the process. Stored results stay
-/// stored, as after a kill.
+/// Returns a flag that the first signal sets. A second signal, or the end of the grace time, ends the process. Results that are
+/// already stored are kept, as after a kill.
 pub fn watch_signals() -> Result<Arc<AtomicBool>, CliError> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -37,7 +37,7 @@ pub fn exit_on_signal() -> Result<(), CliError> {
     })
 }
 
-/// Makes a write beyond the file size limit (`ulimit -f`) an ordinary error with its exit code.
+/// Turns a write beyond the file size limit (`ulimit -f`) into an ordinary error with its exit code.
 pub fn ignore_file_size_signal() {
     // The handler only sets a flag. Without it, the signal would end the process without a message.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());

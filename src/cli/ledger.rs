@@ -20,20 +20,20 @@ use dpgp_report::plain_table;
 use dpgp_run::{Project, RunError, StateFolder, create_watcher, load_fingerprinted_sample};
 
 const EXAMPLES: &str = "\
-A ledger records the releases from a set of rows. dpgp finds a ledger by the contents of its rows (whatever their file is called) or by
-the ledger's path. `show` prints its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
-linked to the earlier ones, the ledger as a whole is sealed with the key in the state folder, and no earlier copy was restored. Without a
-name, both commands use all ledgers known to the state folder (DPGP_STATE).
+A ledger records the releases from a set of rows. dpgp finds a ledger by its path or by the contents of the rows (whatever their file is
+called). `show` prints its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every
+entry is linked to the earlier ones, the ledger as a whole is sealed with the key in the state folder, and no earlier copy was restored.
+Without a name, both commands use all ledgers known to the state folder (DPGP_STATE).
 
 `verify` alone cannot detect that an earlier copy of the whole state folder was restored. `verify --released` finds the
-releases that are missing from such a copy, because each release names its entry.
+releases that are missing from such a copy, because each release names its ledger entry.
 
 Exit codes: 0 every ledger is unaltered; 2 no known ledger matches a name; 5 a ledger was edited, truncated, removed, replaced by an
 earlier copy or sealed with another key, or a release is not in any ledger.
 
 Examples:
   dpgp ledger show                            all known ledgers
-  dpgp ledger show energy.toml                the ledgers of the rows in a spec's data
+  dpgp ledger show energy.toml                the ledgers that cover the data of a spec
   dpgp ledger show my.ledger.toml --delta 1e-6 --format json
   dpgp ledger verify
   dpgp ledger verify --released *.certificate.json";
@@ -77,7 +77,7 @@ impl LedgerAction {
 pub struct LedgerVerifyArguments {
     #[command(flatten)]
     ledgers: LedgerSelection,
-    /// Check that one of the ledgers has the release of each file: a certificate, or a file written by `dpgp sum --release`
+    /// Check that each of these releases is in one of the ledgers; name certificates or files written by `dpgp sum --release`
     #[arg(long, value_name = "CERTIFICATE", num_args = 1..)]
     released: Vec<PathBuf>,
 }
@@ -88,7 +88,7 @@ pub struct LedgerSelection {
     /// Ledger files or specs [default: all known ledgers]
     #[arg(value_name = "FILE")]
     names: Vec<String>,
-    /// Report epsilon at this delta [default: that of the budget, else that of the last release]
+    /// Report epsilon at this delta [default: the delta of the budget, else of the last release]
     #[arg(long, value_name = "D", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     #[command(flatten)]
@@ -115,7 +115,7 @@ pub fn ledger(verb: &LedgerCommandArguments, format: OutputFormat) -> Result<(),
         print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
         print(&released.iter().map(release_lookup_text).collect::<String>())?;
         if found.is_empty() {
-            print("no ledgers are known, because no release was charged to one\n")?;
+            print("no ledgers are known, because no release has been charged to a ledger\n")?;
         }
     }
     let broken = found.iter().filter(|one| matches!(one.state, LedgerState::Broken(_))).count();
@@ -148,11 +148,11 @@ fn release_lookup_text(one: &ReleaseLookup<'_>) -> String {
             format!("{path}: release {number} in {}\n", ledger.display())
         }
         ReleasePosition::Nowhere => format!(
-            "{path}: NOT IN any of these ledgers: an earlier copy of its ledger was restored, so later charges are lost, or the \
-             release was charged to another ledger\n"
+            "{path}: NOT IN any of these ledgers: either the release was charged to another ledger, or an earlier copy of its \
+             ledger was restored, which lost later charges\n"
         ),
         ReleasePosition::Unnamed => {
-            format!("{path}: not checked: it was made without a ledger, or before releases had an id\n")
+            format!("{path}: not checked: the release was made without a ledger, or before releases had ids\n")
         }
     }
 }

@@ -13,13 +13,13 @@ use dpgp_release::{CertificateSummary, PredictionsFileContents};
 use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapSlice, ValueScaleEnds, draw_map};
 
 const EXAMPLES: &str = "\
-Draws a file from `dpgp predict`. If points differ in one input, the map shows the private mean with two bands: the privacy noise
-alone, and the whole interval. If this input is categorical, it shows a bar for each category, with the same intervals. If points
-differ in two inputs, it shows cells coloured by the private mean, hatched if they are too uncertain. A longitude and a latitude, recognised by
-name, are drawn in their true proportions.
+Draws a file from `dpgp predict`. If points differ in one input, the map shows the private mean with two bands: one for the privacy
+noise alone, and one for the whole interval. If this input is categorical, the map shows a bar for each category, with the same
+intervals. If points differ in two inputs, the map shows cells coloured by the private mean, and hatches cells that are too uncertain.
+Inputs recognised by name as longitude and latitude are drawn in their true proportions.
 
 The map is drawn only from the file and the certificate beside it, so it costs no privacy. The caption states the guarantee if there
-is a valid certificate. Otherwise it says that nothing is claimed.
+is a valid certificate. Otherwise the caption says that nothing is claimed.
 
 FILE ends in .svg (a drawing), .html (a page that needs no network, with a table and the numbers of each cell) or .geojson (cells
 by longitude and latitude, for map software).
@@ -29,8 +29,8 @@ Examples:
   dpgp map p.csv --out map.svg --title 'How long trips take' --unit minutes
   dpgp map p.csv --out map.svg --mask 50                  also hatch cells whose noise_sd is above 50
   dpgp map p.csv --out map.svg --slice hour=8             for points that differ in more than two inputs
-  dpgp map may.csv --out may.svg --scale 10..30           the same colours as for another month
-  dpgp map p.csv --out map.html --outline districts.geojson          with lines of a public file
+  dpgp map may.csv --out may.svg --scale 10..30           the same colour scale as for another month
+  dpgp map p.csv --out map.html --outline districts.geojson          with lines from a public file
   dpgp map p.csv --out map.geojson --lon x --lat y        name the columns of longitude and latitude
   dpgp predict my.toml --grid auto --map map.html --out p.csv         release and draw in one command";
 
@@ -70,7 +70,7 @@ pub(super) struct MapOptionArguments {
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
     /// Bounds of the colour scale or of the value axis, so that maps can be compared; numbers beyond a bound are drawn at the bound
-    /// [default: the range of the map]
+    /// [default: the range of the values on the map]
     #[arg(long, value_name = "LOW..HIGH", requires = "map", allow_hyphen_values = true)]
     scale: Option<ValueScaleEnds>,
     /// A public GeoJSON file whose lines and borders are drawn over a map of longitude and latitude
@@ -142,7 +142,7 @@ pub(super) struct NewMapFile {
 }
 
 impl NewMapFile {
-    /// Fails if the points cannot be drawn, whatever the predictions there.
+    /// Fails if the points cannot be drawn, whatever their predictions are.
     pub fn check_points(&self, csv: &str) -> Result<(), CliError> {
         let MapRequest { path, format, options } = &self.wanted;
         let blank = PredictionsFileContents::parse(path, csv, CertificateSummary::without_certificate())?;

@@ -75,11 +75,11 @@ Examples:
   dpgp predict energy.toml --grid auto --out p.csv --map map.html   private predictions, certificate and map
   dpgp show --best --epsilon 1                the best methods of every leaderboard
 
-Environment:
+Environment (an empty variable counts as unset):
   DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored
-  DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
-  DPGP_STATE    folder of your key and ledgers         an empty variable counts as unset
-  NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
+  DPGP_DATA     the cache for downloads                DPGP_JOBS    the number of threads
+  DPGP_STATE    the folder of your key and ledgers     NO_COLOR     no colours
+  SLURM_CPUS_PER_TASK   the number of threads under Slurm, unless DPGP_JOBS is set
   COLUMNS       the width of tables and text [default: the terminal's; unlimited outside a terminal]
 
 Exit codes:
@@ -148,13 +148,13 @@ verbs! {
             => "predict": PredictOutput | PredictFileOutput,
                 "predict: FILE.certificate.json": CertificateFile,
                 "predict --preview": PreviewOutput;
-        /// Show what releases have spent, or check a ledger
+        /// Show how much budget releases have spent, or check a ledger
         Ledger(ledger::LedgerCommandArguments)
             => "ledger show": Vec<LedgerOutput>,
                 "ledger verify": Vec<VerifiedLedgerOutput>;
     }
     "Reproduce papers" {
-        /// List the experiments, and whether their data are present
+        /// List the experiments, and say whether their data are present
         List(list::ListArguments)
             => "list": Vec<ListedExperiment>;
         /// Run experiments; write their tables and figures

@@ -30,7 +30,7 @@ A comment in the spec shows the key that drops rows with missing cells. The comm
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml
-  dpgp new ridge --command                    writes ridge.toml and ridge.py, a program of your own
+  dpgp new ridge --command                    writes ridge.toml and ridge.py, a program to start from
   dpgp new paper --from-table table.csv --metrics rmse    writes paper.toml, for grading runs; see dpgp grade
   dpgp new mine --from smith2021/table1       a copy of a shipped experiment, without the paper's numbers
   dpgp new --data energy.csv                  writes energy.toml
@@ -38,7 +38,7 @@ Examples:
   dpgp new --data energy.csv --target kwh --inputs day,temperature    default: predict the last numeric column from all others
   dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon, and whether a person can have several rows
   dpgp new --data visits.csv --person patient --rows-per-person 5   protects all visits of a patient; at most 5 are used
-  dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
+  dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names the columns column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, whichever all rows use
   dpgp new --data trips.parquet --private-inputs   protect the inputs too
   dpgp new --data trips.csv --target minutes --private-bounds      a separate private release of bounds, if none are known
@@ -76,7 +76,7 @@ const OF_DATA: &[&str] = &[
     mut_args(|arg| add_option_conflicts(arg, &["categories", "bins", "relation"], &["target", "private_inputs", "private_bounds"]))
 )]
 pub struct NewArguments {
-    /// The name of the experiment; its spec is NAME.toml [default with --data or --from: the name of the file]
+    /// The name of the experiment; its spec is NAME.toml [default with --data, --from or --from-table: the name of that file or experiment]
     #[arg(value_name = "NAME", required_unless_present_any = ["data", "from", "from_table"])]
     name: Option<String>,
     /// Copy the settings of a shipped experiment, without the paper's numbers and claims
@@ -117,7 +117,7 @@ pub struct NewArguments {
     /// rows with any other value are not counted. Repeat the option for several columns
     #[arg(long, value_name = "NAME=LIST", requires = "count", value_parser = column_categories)]
     categories: Vec<(String, Vec<String>)>,
-    /// With --count: the number of bins of each numeric input, separated by commas [default: 64 for one input, 48 each for two]
+    /// With --count: the numbers of bins, one for each numeric input, separated by commas [default: 64 for one input, 48 each for two]
     #[arg(long, value_name = "LIST", requires = "count", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     bins: Vec<u32>,
     /// With --count: whether neighbours differ by adding or removing one row, or by replacing one. Counts can share a budget with
@@ -127,7 +127,7 @@ pub struct NewArguments {
     /// Write a spec that releases private bounds of the target, for at most a tenth of the budget; the release protects whole records
     #[arg(long, requires_all = ["data", "target"], conflicts_with_all = ["count", "private_inputs", "inputs", "ask"])]
     private_bounds: bool,
-    /// Take the bounds of the target from released counts, and subtract what the counts cost from the budget
+    /// Take the bounds of the target from released counts, and subtract the cost of the counts from the budget
     #[arg(long, value_name = "COUNTS.json", requires_all = ["data", "private_inputs"], conflicts_with_all = ["count", "private_bounds"])]
     bounds_from: Option<PathBuf>,
     /// Protect whole records, including their inputs, instead of the target alone
@@ -273,7 +273,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
             };
             let whom = match &people {
                 Some(PersonColumnAndLimit { column, most_rows, .. }) => format!(
-                    "the guarantee protects all rows of a person, identified by the column {column:?}; at most {} of a person \
+                    "the guarantee protects all rows of a person, identified by the column {column:?}; at most {} per person \
                      can be used",
                     count_with_noun(*most_rows as usize, "row", "rows")
                 ),

@@ -49,7 +49,7 @@ pub(super) fn ask_person_column_and_limit(
 
 /// Asks about how many rows there are: where a person may have several, their number is private.
 pub(super) fn ask_row_count(said: &mut UserInput<'_>) -> Result<u64, CliError> {
-    let question = "the approximate number of rows used, after the limit on rows per person; estimate it from public knowledge, because the exact number is private";
+    let question = "an estimate, from public knowledge, of the number of rows used under the limit per person; the exact number is private";
     said.ask_until_valid("privacy.mechanism.moments.rows", question, |line| {
         line.parse().ok().filter(|rows| *rows > 0).ok_or_else(|| "enter an integer above 0".to_owned())
     })
@@ -164,7 +164,7 @@ impl<'a> Dialogue<'a> {
             };
             if !self.said.is_terminal {
                 let needed = match line.is_empty() {
-                    true => format!("{needed}, since this question has no default without a terminal"),
+                    true => format!("{needed}, because this question has a default only on a terminal"),
                     false => needed,
                 };
                 return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });

@@ -74,7 +74,7 @@ pub struct StoreArguments {
 /// Options of the computation.
 #[derive(Debug, Args)]
 pub struct ComputeArguments {
-    /// Threads [default: SLURM_CPUS_PER_TASK, else one per core]
+    /// Number of threads [default: SLURM_CPUS_PER_TASK, else one per core]
     #[arg(long, env = "DPGP_JOBS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// No progress bars
@@ -138,8 +138,8 @@ impl ResultsArguments {
 
     /// Returns the output folder of an experiment. Fails if a symbolic link leads to it or is in it, unless the user named that link.
     ///
-    /// A run with a seed other than the spec's has a folder of its own, unless the user named a folder: it must not replace the
-    /// results that others compare with.
+    /// A run with a seed other than the spec's has a folder of its own, unless the user named a folder: such a run must not replace
+    /// the results that others compare with.
     pub fn output_folder(
         &self,
         project: &Project,
@@ -157,7 +157,7 @@ impl ResultsArguments {
         Ok(folder)
     }
 
-    /// Returns the output path of a page about all experiments, with the same check.
+    /// Returns the output path of a page about all experiments, after the check of [`Self::output_folder`].
     pub fn output_page_path(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
         let path = self.folder(project).join(name);
         refuse_links(self.trusted_folder(project), &path).map_err(CliError::io_error_at(&path))?;
@@ -169,14 +169,14 @@ impl ResultsArguments {
         self.directory.as_deref().unwrap_or(project.root())
     }
 
-    /// Reads the published results of an experiment from the folder, else the results shipped with the program.
+    /// Reads the committed results of an experiment from the folder, else the results shipped with the program.
     pub fn read_committed(&self, project: &Project, experiment: &Experiment) -> Result<CommittedResults, CliError> {
         let folder = self.folder(project);
         let found = self.results_source(&folder, project).read(experiment)?;
         found.ok_or_else(|| CliError::NoTables(folder.join(experiment.relative_results_folder()).display().to_string()))
     }
 
-    /// Reads the published results, and warns on standard error if they are from another version of the spec.
+    /// Reads the committed results, and warns on standard error if they are from another version of the spec.
     pub fn read_committed_warning_if_stale(
         &self,
         project: &Project,
@@ -194,7 +194,7 @@ impl ResultsArguments {
         Ok(committed)
     }
 
-    /// Returns the source of results: the folder, with the shipped results if no folder was named and the project is the shipped one.
+    /// Returns the source of results: the folder, plus the shipped results if no folder was named and the project is the shipped one.
     pub fn results_source<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
         ResultsSource { folder, is_shipped: self.directory.is_none() && project.has_shipped_experiments() }
     }
@@ -275,7 +275,7 @@ pub(super) fn balance_text(receipt: Option<&ChargeReceipt>, delta: f64) -> Strin
         text.push_str("this ledger covers several files that share rows\n");
     }
     for other in others {
-        text.push_str(&format!("also charged, because it covers some of these rows: {}\n", other.display()));
+        text.push_str(&format!("ledger also charged, because it covers some of these rows: {}\n", other.display()));
     }
     text
 }
@@ -289,7 +289,7 @@ pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
     let mut text = match (budget, left) {
         (Some(budget), Some((share, left))) => format!(
             "{releases} spent epsilon = {:.4} at delta = {delta:?}, {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more \
-             release at this delta: epsilon = {left:.4}",
+             release at the delta of the budget: epsilon = {left:.4}",
             account.epsilon_spent(delta),
             100.0 * share,
             budget.epsilon,
@@ -328,7 +328,7 @@ fn resolve_links(path: &Path) -> PathBuf {
     folder.map_or_else(|| path.clone(), |folder| folder.join(path.file_name().unwrap_or_default()))
 }
 
-/// The variable that a completion script sets to ask for candidates. An empty one counts as unset.
+/// The variable that a completion script sets to ask for candidates. An empty value counts as unset.
 pub const ASKED: &str = "DPGP_COMPLETE";
 
 /// Completes names of experiments and paths of specs.

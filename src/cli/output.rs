@@ -22,7 +22,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
     print_bytes(&escape_hidden_text(text))
 }
 
-/// Prints text for another program unchanged. On a terminal, escapes hidden characters.
+/// Prints text that another program can read, unchanged except on a terminal, where hidden characters are escaped.
 pub fn print_raw_unless_terminal(text: &str) -> Result<(), CliError> {
     if std::io::stdout().is_terminal() { print(text) } else { print_bytes(text) }
 }
@@ -64,7 +64,7 @@ fn print_bytes(text: &str) -> Result<(), CliError> {
     printed.map_err(CliError::io_error_at(Path::new("standard output")))
 }
 
-/// Writes a new file or into a pipe. Fails if the file exists.
+/// Writes to a new file or a pipe. Fails if the file exists.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     let mut file = open_new(path)?;
     let written = file.append_bytes(text.as_bytes()).and_then(|()| file.finish());
@@ -158,7 +158,7 @@ pub(super) struct ShownExperiment {
     pub axes: Vec<ShownAxis>,
     /// How many numbers published in the paper are compared with ours.
     pub printed_numbers: usize,
-    /// How many other numbers are compared with ours.
+    /// How many numbers from other sources are compared with ours.
     pub other_numbers: usize,
     /// The number of claims.
     pub claims: usize,
@@ -219,7 +219,7 @@ pub(super) struct RunRow {
     pub spread: Option<f64>,
     /// The verdict on the paper's number; empty if there is none.
     pub verdict: &'static str,
-    /// An upper bound on how far the noise is above the least possible.
+    /// An upper bound on how far the noise exceeds the least possible noise.
     pub gap: Option<f64>,
     /// The number in the paper.
     pub published: Option<f64>,
@@ -386,7 +386,7 @@ pub(super) struct ComparedRow {
     pub before: String,
     /// The value on the second side.
     pub after: String,
-    /// By how many standard errors of the difference the value changed, as if both runs were independent; null if not known.
+    /// The change of the value in standard errors of the difference, as if both runs were independent; null if unknown.
     pub standard_errors: Option<f64>,
     /// The differences.
     pub changes: Vec<ChangedColumn>,
@@ -408,7 +408,7 @@ pub(super) struct ChangedColumn {
 pub(super) struct ExplainedExperiment {
     /// The experiment.
     pub experiment: String,
-    /// Results that are not stored, by reason.
+    /// The results that are not stored, grouped by reason.
     pub stale: Vec<StaleResults>,
 }
 

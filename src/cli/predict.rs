@@ -48,7 +48,7 @@ A row with a required cell missing is an error, unless the spec has data.missing
 input are left out. Rows with a missing target are also left out if whole records are private. The number of rows left out is not
 reported.
 
-FILE.csv holds the inputs of the points, private_mean, gp_sd, noise_sd, low, high (95 % interval of the function).
+FILE.csv holds the inputs of the points, private_mean, gp_sd, noise_sd, and low and high (the 95 % interval of the function).
 FILE.csv.certificate.json states the guarantee and its limits. FILE.parquet has the same columns, and FILE.json a list of records.
 
 Examples:
@@ -64,7 +64,7 @@ Examples:
   dpgp predict my.toml --grid auto --out p3.csv --release r.json      then, at no further cost: dpgp predict --from r.json
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
-  dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     override a setting; the certificate records this
+  dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     override a setting; the certificate records the change
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
   dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, with most of the noise removed
   dpgp predict --from counts.json --areas districts.geojson --area-id name --out districts.csv      the count of each district
@@ -90,8 +90,8 @@ pub struct PredictArguments {
     pub(super) specs: Vec<String>,
     #[command(flatten)]
     pub(super) points: PointsArguments,
-    /// Release the answers of all SPECs, or of all cells of one SPEC, in one charge. All must state the same epsilon and delta,
-    /// which then cover all answers jointly. --out names a folder
+    /// Release the answers of all SPECs, or of all cells of one SPEC, in one charge. All of them must state the same epsilon and
+    /// delta, which then cover all answers jointly. --out then names a folder
     #[arg(long, conflicts_with_all = ["from", "release", "allow_caveats", "for_holder", "no_ledger"])]
     together: bool,
     /// With --together: the weight of the answer NAME when the budget is split (in mu^2, which is additive); repeat for each answer
@@ -367,7 +367,7 @@ pub(super) struct PointsArguments {
     /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS")]
     grid: Option<GridChoice>,
-    /// For counts read with --from: estimate the count in each polygon of this public GeoJSON file (in the units of the inputs)
+    /// For counts read with --from: estimate the count in each polygon of this public GeoJSON file (coordinates in the units of the inputs)
     #[arg(long, value_name = "GEOJSON", requires = "from")]
     areas: Option<PathBuf>,
     /// With --areas: the property that names an area [default: the id of its feature, else its number]
@@ -447,8 +447,8 @@ impl FromReleaseArguments {
                 print_json(&json!({ "guarantee": guarantee, "predictions": predictions.json() }))
             }
             (Some(out), OutputFormat::Text) => print(&format!(
-                "predictions at {}, written to {}\nnothing more was released: they are computed from {}, whose guarantee covers them: \
-                 {guarantee}\n",
+                "predictions at {}, written to {}\nnothing more was released: the predictions are computed from {}, whose guarantee \
+                 covers them: {guarantee}\n",
                 count_with_noun(predictions.point_count(), "point", "points"),
                 out.display(),
                 from.display()

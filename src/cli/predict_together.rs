@@ -147,7 +147,7 @@ fn summary(joint: &JointReleasePlan, drawn: &[DrawnRelease<PrivatePredictions<'_
         "joint guarantee of all answers: epsilon = {:?}, delta = {:?}, {neighbours}; noise from the operating system\n",
         total.epsilon, total.delta
     ));
-    text.push_str("each answer alone has a stronger guarantee, in its .certificate.json\n");
+    text.push_str("each answer alone has a stronger guarantee, stated in its .certificate.json\n");
     for (answer, drawn) in answers.iter().zip(drawn) {
         for line in drawn.all_warnings() {
             text.push_str(&format!("warning: {}: {line}\n", answer.name()));

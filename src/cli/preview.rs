@@ -25,13 +25,13 @@ const USUAL_EPSILONS: [f64; 7] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
 /// Options of a preview.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PreviewArguments {
-    /// Release nothing; print the error that the model expects at each epsilon, from public facts only
+    /// Release nothing; print the error that the model expects at each epsilon, computed from public facts only
     #[arg(long, conflicts_with_all = ["out", "sign"])]
     pub preview: bool,
-    /// Epsilons to preview [default: 0.1, 0.2, 0.5, 1, 2, 5, 10 and that of the spec]
+    /// Epsilons to preview [default: 0.1, 0.2, 0.5, 1, 2, 5, 10 and the epsilon of the spec]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview")]
     epsilons: Vec<Epsilon>,
-    /// Find the smallest epsilon whose expected error is at most this, in units of the target
+    /// Find the smallest epsilon whose expected error is at most this number, in units of the target
     #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
     error: Option<f64>,
     /// Also draw the preview as SVG to this new file; never overwrites an existing file
@@ -40,7 +40,7 @@ pub(super) struct PreviewArguments {
 }
 
 impl PreviewArguments {
-    /// The same with the default epsilons, if none were given: the usual ones and that of the spec, in ascending order.
+    /// Fills in the default epsilons if none were given: the usual ones and the epsilon of the spec, in ascending order.
     pub fn with_default_epsilons(&self, of_spec: Epsilon) -> Self {
         let mut epsilons = self.epsilons.clone();
         if epsilons.is_empty() {
@@ -51,7 +51,7 @@ impl PreviewArguments {
         Self { epsilons, ..self.clone() }
     }
 
-    /// The same at one epsilon.
+    /// Returns the same options with one epsilon.
     pub fn at_epsilon(&self, epsilon: Epsilon) -> Self {
         Self { epsilons: vec![epsilon], ..self.clone() }
     }
@@ -121,7 +121,7 @@ fn preview_counts(
         arguments.epsilons.iter().map(|&epsilon| vec![format_exact(epsilon.get()), format_four_digits(sd(epsilon))]);
     let table = plain_table(&["epsilon", "noise of each count"], rows);
     let about = wrap_prose(
-        "noise of each count: as a standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
+        "noise of each count: its standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
          no row was used, and nothing was charged\n",
     );
     print(&format!("{table}{about}{}", accuracy_goal_text(wanted)))
@@ -179,16 +179,16 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
     let level = match boxes {
         0 => "",
         _ => {
-            "nothing is released: the error of the prior alone; for moments, the prior includes an unknown common level of the targets, with a standard \
-              deviation of a quarter of the width of their bounds\nrows are assumed to be spread evenly over the box\n"
+            "nothing is released: the error of the prior alone; for moments, the prior includes an unknown common level of the targets, \
+              whose standard deviation is a quarter of the width of their bounds\nrows are assumed to be spread evenly over the box\n"
         }
     };
     format!(
-        "root mean squared errors over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if \
-         the function varies less than the variance says, or faster than the lengthscales say\n\
+        "root mean squared errors over {over}, in units of the target, assuming that the model's prior is right; predictions gain less \
+         accuracy if the function varies less than the variance says, or faster than the lengthscales say\n\
          expected error: its square is the sum of the squares of two parts: the error from the noise, which a larger epsilon reduces, and \
-         the error left at infinite epsilon, because the rows do not determine the function\n\
-         error of a private mean: the error if every point is predicted by the same number: the mean of all targets, with the noise that \
+         the error left at infinite epsilon, which remains because the rows do not determine the function\n\
+         error of a private mean: the error if every point is predicted by the mean of all targets, with the noise that \
          the same guarantee needs\n{level}no target was used, and nothing was charged\n"
     )
 }

@@ -20,8 +20,8 @@ pub(super) struct PublishedArguments {
     /// With --inputs: the column of the published numbers
     #[arg(long, value_name = "COLUMN", requires_all = ["from", "inputs"])]
     target: Option<String>,
-    /// With --inputs: the noise distribution: gaussian=SD, discrete-gaussian=SD, laplace=SCALE or discrete-laplace=SCALE; or
-    /// variance=COLUMN or sd=COLUMN, a column with the noise variance or standard deviation of each number
+    /// With --inputs: the noise distribution (gaussian=SD, discrete-gaussian=SD, laplace=SCALE or discrete-laplace=SCALE), or a column
+    /// with the noise variance or standard deviation of each number (variance=COLUMN or sd=COLUMN)
     #[arg(long, value_name = "DISTRIBUTION", requires_all = ["from", "inputs"])]
     noise: Option<PublishedNoise>,
 }
@@ -31,7 +31,7 @@ impl PublishedArguments {
     ///
     /// # Errors
     /// [`CliError::FromPredictions`] for released predictions or their certificate, [`CliError::NumbersWithoutNoise`] for a table without
-    /// the options, and what [`PublishedNumbers::read`] refuses.
+    /// the options, and the errors of [`PublishedNumbers::read`].
     pub fn read(&self, from: &Path) -> Result<Option<PublishedNumbers>, CliError> {
         // Predictions share their noise, so they must not be smoothed again as independent numbers.
         let is_certificate = from.to_string_lossy().ends_with(CERTIFICATE_ENDING);

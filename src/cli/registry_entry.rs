@@ -31,7 +31,7 @@ impl RegistryEntry {
     /// Reads a certificate of predictions, or a release of sums, moments or counts.
     ///
     /// # Errors
-    /// [`CliError`] if it cannot be read, is no certificate, or its guarantee does not hold.
+    /// [`CliError`] if the file cannot be read, is not a certificate, or states a guarantee that does not hold.
     pub fn read(path: &Path) -> Result<Self, CliError> {
         let text = read_limited_text(path).map_err(CliError::io_error_at(path))?;
         let stated = CertificateSummary::parse(path, &text, None)?;
@@ -60,7 +60,7 @@ impl RegistryEntry {
         })
     }
 
-    /// The entry as YAML. Every value is written as JSON, which is a subset of YAML.
+    /// Returns the entry as YAML. Every value is written as JSON, which is a subset of YAML.
     pub fn yaml(&self) -> String {
         let mut text =
             "# For a registry of deployments: fill in the empty fields, including the reason for this epsilon.\n"

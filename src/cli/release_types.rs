@@ -13,7 +13,7 @@ use dpgp_release::SumsFacts;
 use dpgp_task::ReleasePreview;
 
 /// The output of `dpgp predict` for a release without `--out`.
-#[expect(dead_code, reason = "only the schema is used, the release writes itself")]
+#[expect(dead_code, reason = "used only for its schema; the release writes its own JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct PredictOutput {
     /// The certificate, as in FILE.certificate.json.
@@ -23,7 +23,7 @@ pub(super) struct PredictOutput {
 }
 
 /// The output of `dpgp predict` for a release with `--out`.
-#[expect(dead_code, reason = "only the schema is used, the release writes itself")]
+#[expect(dead_code, reason = "used only for its schema; the release writes its own JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct PredictFileOutput {
     /// The file.
@@ -33,7 +33,7 @@ pub(super) struct PredictFileOutput {
 }
 
 /// FILE.certificate.json beside released predictions.
-#[expect(dead_code, reason = "only the schema is used, the release writes itself")]
+#[expect(dead_code, reason = "used only for its schema; the release writes its own JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct CertificateFile {
     /// The guarantee, in words.
@@ -73,7 +73,7 @@ pub(super) struct CertificateFile {
     columns: BTreeMap<String, String>,
     /// What the intervals of a release of moments rely on; null for other mechanisms.
     intervals: Option<String>,
-    /// The bounds that targets were clipped to, from lowest to highest; missing if they were not clipped.
+    /// The lower and the upper bound to which targets were clipped; missing if targets were not clipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     clipped_to: Option<[f64; 2]>,
     /// The number of points.
@@ -138,7 +138,7 @@ pub(super) struct SummedRows {
 }
 
 /// The output of `dpgp map`.
-#[expect(dead_code, reason = "only the schema is used, the map writes itself")]
+#[expect(dead_code, reason = "used only for its schema; the map writes its own JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct DrawnFile {
     /// The file.
@@ -148,7 +148,7 @@ pub(super) struct DrawnFile {
 }
 
 /// A map.
-#[expect(dead_code, reason = "only the schema is used, the map writes itself")]
+#[expect(dead_code, reason = "used only for its schema; the map writes its own JSON")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct DrawnPicture {
     /// The number of points.
@@ -172,7 +172,7 @@ pub(super) struct LedgerOutput {
     /// The joint privacy loss of its releases.
     #[schemars(skip_serializing_if = "Option::is_none")]
     account: Option<AccountOutput>,
-    /// The epsilon left in its budget at this delta; null without a budget.
+    /// The epsilon left in its budget at the delta of `account`; null without a budget.
     #[schemars(skip_serializing_if = "Option::is_none")]
     epsilon_left: Option<f64>,
     /// Its releases; only for `show`.
@@ -255,9 +255,9 @@ pub(super) enum VerifiedLedgerOutput {
 /// The output of `dpgp predict --preview`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PreviewOutput {
-    /// The expected errors; none for counts.
+    /// The expected errors; null for counts.
     pub preview: Option<ReleasePreview>,
-    /// The noise of each count by epsilon; missing for other releases.
+    /// The noise of each count at each epsilon; missing unless counts are released.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub count_noise: Vec<CountNoise>,
     /// The wanted error, in units of the target.

@@ -21,13 +21,13 @@ use dpgp_run::{Project, find_commit};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-The page shows the contents of the results folder. Nothing is computed. It is one file that needs no network. Text, claims and the
+The page is one file that needs no network. It shows the contents of the results folder, and nothing is computed. Text, claims and the
 first rows are readable without its script. The script unpacks figures and all rows, and sorts and filters the tables.
 
 Examples:
   dpgp report                           writes report.html
   dpgp report --out /tmp/r.html --results /tmp/other-seed
-  dpgp report --pages                   also results/REPRODUCTION.md and results/CHECKS.md";
+  dpgp report --pages                   also writes results/REPRODUCTION.md and results/CHECKS.md";
 
 /// Arguments of `dpgp report`.
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub struct ReportArguments {
     quiet: bool,
 }
 
-/// Writes the report about the named experiments, or all of the project.
+/// Writes the report about the named experiments, or about all experiments of the project.
 pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), CliError> {
     let path = &arguments.out;
     let waiting = Spinner::start("writing the page", arguments.quiet);
@@ -127,7 +127,7 @@ pub fn summary_pages(
     ])
 }
 
-/// Writes the pages into the folder of results.
+/// Writes the summary pages to the results folder.
 pub fn write_summary_pages(
     place: &ResultsArguments,
     project: &Project,

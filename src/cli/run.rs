@@ -87,8 +87,8 @@ pub struct RunArguments {
     places: DataLocationArguments,
 }
 
-/// Runs experiments one after the other; the cells of each run in parallel. A failure does not stop the others, and all failures are
-/// listed at the end.
+/// Runs experiments one after the other, and the cells of each experiment in parallel. A failure does not stop the others, and all
+/// failures are listed at the end.
 pub fn run(arguments: &RunArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = project.change_experiments(arguments.selection.experiments(&project)?, &arguments.set)?;

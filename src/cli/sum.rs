@@ -29,13 +29,13 @@ use dpgp_release::{
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
 const EXAMPLES: &str = "\
-The spec chooses the sums. For task.surface, dpgp sums each row's covariances with the inducing inputs, multiplied by the target and
-by each other. For task.dirichlet with release = \"class-sums\", it sums the same products over the rows of each class. For
-task.density with mechanism.histogram, it counts the records in each bin. The target is then the number of records that a row
-stands for.
+The spec chooses the sums. For task.surface, dpgp multiplies each row's covariances with the inducing inputs by the target and by
+each other, and sums these products over the rows. For task.dirichlet with release = \"class-sums\", it sums the same products over the
+rows of each class. For task.density with mechanism.histogram, it counts the records in each bin. The target is then the number of
+records that a row stands for.
 
-All rows of the named files that pass the filters are used, whatever `train` says. Files are Parquet or CSV, with a header or with
-columns listed in the spec. CSV files may be gzipped. Memory use is constant. A build with the feature `cloud` also reads s3://,
+Every row of the named files that passes the filters is used, whatever `train` says. Files are Parquet or CSV. A CSV file needs a header,
+or its columns listed in the spec, and may be gzipped. Memory use is constant. A build with the feature `cloud` also reads s3://,
 gs://, az:// and https:// (docs/rows.md).
 
 A folder means all files below it that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz. A pattern in quotes (*, ?, [a-z], ** for
@@ -78,10 +78,10 @@ pub struct SumArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
     #[arg(value_name = "NAME", add = experiment_completer())]
     name: String,
-    /// Files of rows in order, CSV (also .csv.gz) or Parquet; folders of such files; patterns in quotes
+    /// Files of rows, read in the given order: CSV (also .csv.gz) or Parquet files, folders of such files, or patterns in quotes
     #[arg(value_name = "FILE", required_unless_present = "add")]
     files: Vec<PathBuf>,
-    /// Sum only part I of N of the rows
+    /// Sum only the rows of part I of N
     #[arg(long, value_name = "I/N", conflicts_with_all = ["add", "release"])]
     shard: Option<Shard>,
     /// Add up the sums in these files instead of summing rows

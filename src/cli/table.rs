@@ -14,9 +14,9 @@ use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Prints the committed table of an experiment. Computes nothing. Outside a project, it uses the table shipped with dpgp if the results
-folder has none. Axes that are neither rows nor columns give separate tables. Values are rounded to the second digit of their spread, and
-the kind of spread is printed below the last table.
+Prints the committed table of an experiment. Computes nothing. Outside a project, the command uses the table shipped with dpgp if the
+results folder has none. Axes that are neither rows nor columns give separate tables. Values are rounded to the second digit of their
+spread, and the kind of spread is printed below the last table.
 
 Examples:
   dpgp table beyond/leaderboard/houses
@@ -41,7 +41,7 @@ pub struct TableArguments {
 /// What a table shows, and in which language.
 #[derive(Debug, Args)]
 pub(super) struct TableLayoutArguments {
-    /// The metric to show [default: from the layout in the spec, else the first metric of the table]
+    /// The metric to show [default: from the layout in the spec, else from its first claim, else the first metric of the table]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
     /// Axes to show as rows [default: from the layout in the spec, else all axes but the last]

@@ -21,8 +21,8 @@ use dpgp_spec::SpecChange;
 use dpgp_task::{Cell, CellSetting, Experiment, ReleasePreview};
 
 const EXAMPLES: &str = "\
-Estimates the error of `dpgp predict` at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. It uses
-only inputs, the number of rows and the settings. It reads no target, releases nothing and charges nothing.
+Estimates the error of `dpgp predict` at each epsilon, for each combination of values on the axes of the spec and of --set. It
+uses only inputs, the number of rows and the settings. It reads no target, releases nothing and charges nothing.
 
 Each estimate assumes that the prior of its own setting is right, so do not just choose the setting with the smallest estimate: a
 lengthscale that is too long promises more accuracy than the data can give. Choose settings from public knowledge, and use the
@@ -138,7 +138,7 @@ pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(
 }
 
 const FIXED_ROWS_NOTE: &str = "note: the number of rows used is taken from privacy.mechanism.moments.rows, whatever rows_per_person is; \
-    change it too, for example to the number of persons times rows_per_person\n";
+    change that number too, for example to the number of persons times rows_per_person\n";
 
 /// Finds the private cells that differ in more than epsilon; the first cell stands for each setting.
 fn distinct_private_cells(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {

@@ -16,12 +16,12 @@ use dpgp_run::create_watcher;
 const EXAMPLES: &str = "\
 The checks need neither the data nor the spec. They confirm that the certificate is about this file of predictions, byte for byte;
 that mu is the sensitivity divided by the noise; that the exact delta at the claimed epsilon follows from mu and is at most the
-claimed delta; that the guarantee has no exceptions; that the fields beside the certificate (sentence, epsilon, delta, neighbours,
-what is not covered, all releases) agree with it; and that content_sha256 is the digest of all fields, including released sums.
+claimed delta; that the guarantee has no exceptions; that the other fields (sentence, epsilon, delta, neighbours, what is not
+covered, all releases) agree with the embedded certificate; and that content_sha256 is the digest of all fields, including released sums.
 Fields that are missing because an earlier version wrote the file are listed but not checked.
 
 A digest is not a signature: anyone who edits a file can compute a new digest. Nor can a file show that noise was drawn. For that you
-must trust the person who made it, so verify that person's signature.
+must trust the person who made the release, so verify that person's signature.
 
 With --signers, `ssh-keygen` also checks that one of the signers signed the certificate. To do the same without this program:
   ssh-keygen -Y verify -f allowed_signers -I me@example.org -n dpgp-release -s surface.json.sig < surface.json
@@ -46,7 +46,7 @@ pub struct VerifyArguments {
     /// Also check that CERTIFICATE.sig is the signature of a signer in this file (OpenSSH's `allowed_signers`)
     #[arg(long, value_name = "FILE")]
     signers: Option<PathBuf>,
-    /// The required signer [default: anyone in that file]
+    /// The required signer [default: any signer in the file of --signers]
     #[arg(long, value_name = "NAME", requires = "signers")]
     signer: Option<String>,
     /// No progress bars

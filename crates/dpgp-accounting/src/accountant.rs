@@ -26,8 +26,8 @@ pub enum AccountingCaveat {
     UnprovedAmplification(Sampling, NeighbourRelation),
     /// Accounted for as if each record were sampled independently.
     TreatedAsPoisson(Sampling),
-    /// A replaced record is accounted for as an added one of twice the size: a bound for each step, not proved
-    /// to stay one under composition.
+    /// A replaced record is accounted for as an added record of twice the size. This bounds each step, but is not
+    /// proved to be a bound under composition.
     DoubledSensitivity,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for AccountingCaveat {
             }
             Self::TreatedAsPoisson(sampling) => write!(f, "{sampling} is treated as Poisson sampling"),
             Self::DoubledSensitivity => f.write_str(
-                "a replaced record is treated as a record of twice the size, which is unproved under composition",
+                "a replaced record is treated as a record of twice the size, but no proof covers this under composition",
             ),
         }
     }
@@ -53,9 +53,9 @@ impl fmt::Display for AccountingCaveat {
 /// An enclosure of an epsilon or a delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EpsilonOrDeltaBounds {
-    /// The true value is at least this; zero where nothing is known.
+    /// A lower bound on the true value, or zero if none is known.
     pub lower: f64,
-    /// The true value is at most this, given what the caveats except.
+    /// An upper bound on the true value, subject to the caveats.
     pub upper: f64,
     /// Caveats of the bounds.
     pub caveats: Vec<AccountingCaveat>,
@@ -83,7 +83,7 @@ pub enum GivenEpsilonOrDelta {
     Epsilon(f64),
 }
 
-/// Bounds epsilon or delta of events, and refuses events that its proof does not cover.
+/// Bounds the epsilon or delta of events, and refuses events that the accountant's proof does not cover.
 pub trait Accountant {
     /// The name that messages use.
     fn name(&self) -> &'static str;

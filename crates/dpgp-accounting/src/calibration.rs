@@ -36,7 +36,7 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
 /// ```
 /// use dpgp_accounting::{gaussian_delta, gaussian_delta_upper_bound};
 /// let (delta, bound) = (gaussian_delta(1e8, 4e-8), gaussian_delta_upper_bound(1e8, 4e-8));
-/// // The terms agree to twelve digits, and little of their difference is left.
+/// // The two terms agree to twelve digits, so their difference has few correct digits.
 /// assert!(delta < bound && bound < 1.1 * delta);
 /// assert!(gaussian_delta_upper_bound(1.0, 1.0) < gaussian_delta(1.0, 1.0) * (1.0 + 1e-13));
 /// ```
@@ -124,7 +124,7 @@ impl Calibration {
     /// use dpgp_accounting::{Calibration, gaussian_delta};
     /// let classic = Calibration::Classic.sigma(1.0, 0.01);
     /// assert!((classic - (2.0 * 200f64.ln()).sqrt()).abs() < 1e-15);
-    /// // The least noise is much less, and spends all of delta.
+    /// // The least noise is much smaller, and spends all of delta.
     /// let least = Calibration::Analytic.sigma(1.0, 0.01);
     /// assert!((least - 1.877_875_560_907).abs() < 1e-9);
     /// assert!((gaussian_delta(least, 1.0) / 0.01 - 1.0).abs() < 1e-9);
@@ -195,7 +195,7 @@ const MULTIPLIER_PRECISION: f64 = 1e-7;
 /// ```
 ///
 /// # Errors
-/// [`AccountingError`] if the accountant refuses, or no multiplier from 1e-3 to 1e9 is the least.
+/// [`AccountingError`] if the accountant refuses, or the least multiplier does not lie between 1e-3 and 1e9.
 pub fn calibrate_noise_multiplier(
     accountant: &dyn Accountant,
     schedule: SamplingSchedule,

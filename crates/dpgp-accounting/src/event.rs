@@ -19,7 +19,7 @@ pub enum NeighbourRelation {
 }
 
 impl NeighbourRelation {
-    /// How far the sum of contributions of norm at most 1 can move when every record takes part.
+    /// The sensitivity of a sum over all records, each with a contribution of norm at most 1.
     pub fn unit_norm_sum_sensitivity(self) -> f64 {
         match self {
             Self::AddRemove => 1.0,
@@ -61,7 +61,7 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// The expected share of the records; 1 for a full batch.
+    /// The expected share of the records in one step, or 1 for a full batch.
     pub fn rate(self) -> f64 {
         match self {
             Self::FullBatch => 1.0,
@@ -99,7 +99,7 @@ pub struct SamplingSchedule {
 }
 
 impl SamplingSchedule {
-    /// The steps with noise of this multiplier.
+    /// The event of these steps with this noise multiplier.
     pub fn with_noise(self, noise_multiplier: f64) -> PrivacyEvent {
         PrivacyEvent { noise_multiplier, sampling: self.sampling, steps: self.steps }
     }
@@ -110,7 +110,7 @@ impl SamplingSchedule {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PrivacyEvent {
-    /// Standard deviation of the noise over the L2 bound of one record's contribution.
+    /// Standard deviation of the noise, divided by the L2 bound on one record's contribution.
     pub noise_multiplier: f64,
     /// How a step chooses its records.
     pub sampling: Sampling,

@@ -362,7 +362,7 @@ fn check_cell_noise(release: &AuditedCellsNoise, claim: Guarantee) -> AuditCheck
     let holds = most <= claim.delta * (1.0 + ROUNDING);
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
     let found = if holds { RecomputedBound::DeltaAtMost(most) } else { RecomputedBound::DeltaAtLeast(most) };
-    AuditCheck { verdict, found, note: "of the worst pair of records".to_owned() }
+    AuditCheck { verdict, found, note: "for the worst pair of records".to_owned() }
 }
 
 /// The greatest squared distance of two records.

@@ -19,9 +19,9 @@ use dpgp_task::{RandomStreams, RunCache};
 pub enum AuditVerdict {
     /// The bound found is within the claim, for all neighbours.
     Holds,
-    /// It holds, with the exception that the note states.
+    /// The claim holds, with the exception that the note states.
     Caveat,
-    /// Nothing is known against it, and no proof was recomputed.
+    /// Nothing is known against the claim, but no proof was recomputed.
     NotAudited,
     /// A pair of neighbours can be told apart better than claimed.
     Broken,
@@ -48,11 +48,11 @@ pub enum RecomputedBound {
     Delta(f64),
     /// At most this delta at the claimed epsilon.
     DeltaAtMost(f64),
-    /// At least this delta at the claimed epsilon: two data sets were found.
+    /// At least this delta at the claimed epsilon, shown by a pair of data sets that was found.
     DeltaAtLeast(f64),
     /// At most this epsilon.
     EpsilonAtMost(f64),
-    /// At least this epsilon: two data sets were found.
+    /// At least this epsilon, shown by a pair of data sets that was found.
     EpsilonAtLeast(f64),
 }
 
@@ -80,7 +80,7 @@ impl RecomputedBound {
 pub struct AuditCheck {
     /// The verdict.
     pub verdict: AuditVerdict,
-    /// The number that it found.
+    /// The number that the check found.
     pub found: RecomputedBound,
     /// How the number was found, and what it leaves out.
     pub note: String,
@@ -106,15 +106,15 @@ impl AuditCheck {
 /// published; caveats of the claim itself stay, whatever the checks say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditFinding {
-    /// The certificate of the rows of the cell.
+    /// The certificate of the cell's result rows.
     pub claim: Certificate,
-    /// What it claims.
+    /// What the certificate claims.
     pub guarantee: Guarantee,
-    /// The checks of its releases, the one that decides first.
+    /// The checks of the cell's releases, with the decisive check first.
     pub checks: Vec<AuditCheck>,
-    /// The worst verdict, and at best a caveat if the claim itself excepts something.
+    /// The worst verdict of the checks, or at best a caveat if the claim itself has exceptions.
     pub verdict: AuditVerdict,
-    /// Why it is no better.
+    /// Why the verdict is no better.
     pub reasons: Vec<String>,
 }
 
@@ -133,11 +133,11 @@ impl AuditFinding {
 /// How attacks sample: from streams of their own, so that an audit draws nothing that a run has drawn.
 #[derive(Debug, Clone)]
 pub struct AttackContext<'a> {
-    /// Their random streams.
+    /// The random streams of the attacks.
     pub streams: RandomStreams,
-    /// What has been computed already.
+    /// Results that the run has already computed.
     pub known: &'a RunCache,
-    /// The confidence of their bounds.
+    /// The confidence level of the attacks' bounds.
     pub confidence: f64,
 }
 

@@ -43,7 +43,7 @@ pub(super) fn check_linear_releases(
     let releases: usize = places.iter().map(Vec::len).sum();
     let columns = largest_or_nan(places.iter().flatten().map(|release| release.columns.ncols() as f64));
     let note = format!(
-        "|L^-1 b| <= {} for all columns (at most {columns}) of {releases} releases, in 106-bit arithmetic",
+        "|L^-1 b| <= {} for all columns of {releases} releases (at most {columns} columns each), in 106-bit arithmetic",
         format_four_significant(leverage)
     );
     AuditCheck::from_gaussian_shift(scaling.change * leverage / scaling.noise, claim, note)
@@ -102,7 +102,7 @@ pub(super) fn check_function_noise(
 ) -> AuditCheck {
     let (norm, columns) = (norms.norm(mean), mean.0.ncols());
     let note = format!(
-        "one target changes the function by {} in its Hilbert space, in 106-bit arithmetic for the {} worst of \
+        "one target changes the function by {} in its Hilbert-space norm, in 106-bit arithmetic for the worst {} of \
          {columns} columns",
         format_four_significant(scaling.change * norm),
         WORST.min(columns)

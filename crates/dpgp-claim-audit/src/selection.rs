@@ -51,7 +51,7 @@ pub(super) fn check_exponential_mechanism(selected: &SelectionErrorFunction) -> 
     let moved = match selected.rows {
         ..=SEARCHED => {
             format!(
-                "largest change of a sum of squares found by a search: {}",
+                "largest change of a sum of squares that a search found: {}",
                 format_four_significant(search.change_of_sum)
             )
         }
@@ -68,10 +68,10 @@ pub(super) fn check_exponential_mechanism(selected: &SelectionErrorFunction) -> 
     }
     if valid <= used * (1.0 + ROUNDING) {
         let found = RecomputedBound::EpsilonAtMost(claimed * valid / used);
-        let note = format!("{told}; the attack proves epsilon >= {}", format_four_significant(search.epsilon));
+        let note = format!("{told}; epsilon is at least {}", format_four_significant(search.epsilon));
         return AuditCheck { verdict: AuditVerdict::Holds, found, note };
     }
-    let note = format!("{told}; the sensitivity used is below the bound, so nothing is proved");
+    let note = format!("{told}; the sensitivity used is below the valid bound, so nothing is proved");
     AuditCheck { verdict: AuditVerdict::NotAudited, found: at_least, note }
 }
 
@@ -302,7 +302,7 @@ fn check_total_budget(draws: &AuditedPrivateSelection, claim: Guarantee) -> Audi
 /// A check of a part, at the budget of one draw.
 fn annotate_part_check(what: &str, check: AuditCheck, claim: Guarantee) -> AuditCheck {
     let note = format!(
-        "{what}, at ({}, {}): {}",
+        "{what}, checked against ({}, {})-DP: {}",
         format_four_significant(claim.epsilon),
         format_four_significant(claim.delta),
         check.note

@@ -40,7 +40,7 @@ impl Solver {
 pub struct CloakingOptions {
     /// The objective.
     pub objective: Objective,
-    /// Directions with a singular value of C below this, relative to the largest, are dropped.
+    /// Directions of C whose singular value, relative to the largest, is below this tolerance are dropped.
     pub rank_tolerance: f64,
     /// The solver.
     pub solver: Solver,
@@ -52,7 +52,7 @@ pub struct CloakingOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// `log det M`, as published; its noise depends on the rank rule.
+    /// `log det M`, as published. The noise depends on the rank tolerance.
     LogDet,
     /// `tr M`, the expected squared noise.
     Trace,

@@ -282,7 +282,7 @@ impl FileOrigin {
     fn advice(self) -> &'static str {
         match self {
             Self::Bundled => "Restore it from the project's repository.",
-            Self::Cache => "Move it away and run `dpgp data fetch` to download the right one.",
+            Self::Cache => "Move it away and run `dpgp data fetch` to download the right file.",
             Self::Mirror => "Correct the mirror, or unset it to download the file.",
         }
     }

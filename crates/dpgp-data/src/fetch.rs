@@ -380,7 +380,7 @@ impl PartialDownload {
 /// Opens a part to add to it. Its name can be guessed, so that a link there may be somebody's trap: what it leads to is not written
 /// to, whether it was there before or came meanwhile.
 fn open_part_file(path: &Path) -> io::Result<File> {
-    let trap = io::Error::other("the target is a link; downloads do not write through links");
+    let trap = io::Error::other("the target is a link, and dpgp does not write through links");
     if path.is_symlink() {
         return Err(trap);
     }

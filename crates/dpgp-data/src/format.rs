@@ -53,7 +53,7 @@ impl Default for CsvFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Separator {
-    /// One character, such as `,`, `;` or a tab. A separator inside double quotes is part of its cell.
+    /// One character, such as `,`, `;` or a tab. A separator inside double quotes is part of the cell.
     Byte(u8),
     /// Any run of blanks and tabs; quotes have no meaning.
     Whitespace,
@@ -67,11 +67,11 @@ pub enum Separator {
 pub struct SeparatorError(String);
 
 impl Separator {
-    /// What one character must be to stand between cells.
+    /// The characters that can separate cells, in words.
     pub const ONE: &str =
         "a comma, a semicolon, a tab, a space, or another ASCII character that never occurs in a number or word";
 
-    /// Whether a character may stand between cells: it must not cut what is one cell, a number or a word, in two.
+    /// Whether a character can separate cells. A separator must not occur inside a number or a word.
     pub fn is_allowed_char(found: char) -> bool {
         let parts = found.is_ascii_punctuation() && !"\".+-_".contains(found);
         // Hive parts columns by the first of the control characters.

@@ -29,7 +29,7 @@ pub struct DatasetManifest {
 /// A dataset: a few files from one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dataset {
-    /// Its name, as specs and the command line use it.
+    /// The dataset's name in specs and on the command line.
     pub name: String,
     /// A one-line description of the dataset.
     pub title: String,
@@ -41,18 +41,18 @@ pub struct Dataset {
     pub source: String,
     /// What users should know about the dataset.
     pub notes: Vec<String>,
-    /// Its files; at least one.
+    /// The dataset's files, at least one.
     pub files: Vec<DataFile>,
 }
 
 /// One file of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataFile {
-    /// Its place in the cache, in a mirror, or in the data folder: relative, with `/`.
+    /// The file's path in the cache, in mirrors and in the data folder: relative, with `/` between names.
     pub path: String,
     /// What it must be.
     pub expected: ExpectedContents,
-    /// Where it can be had, in order of preference.
+    /// URLs of the file, in order of preference.
     pub urls: Vec<String>,
     /// Whether the file is in the project's own data folder.
     pub bundled: bool,
@@ -72,7 +72,7 @@ impl DatasetManifest {
     /// Reads and checks a manifest; `origin` is what messages call it.
     ///
     /// # Errors
-    /// [`DataError::ManifestSyntax`] with line and column, or [`DataError::ManifestEntry`].
+    /// [`DataError::ManifestSyntax`] with the line and column, or [`DataError::ManifestEntry`].
     pub fn parse(text: &str, origin: &Path) -> Result<Self, DataError> {
         let raw: RawManifest = toml::from_str(text)
             .map_err(|source| DataError::ManifestSyntax { origin: origin.to_owned(), source: Box::new(source) })?;
@@ -92,7 +92,7 @@ impl DatasetManifest {
     /// The dataset of this name.
     ///
     /// # Errors
-    /// [`DataError::UnknownDataset`], which lists the names there are.
+    /// [`DataError::UnknownDataset`], which lists the known names.
     pub fn get(&self, name: &str) -> Result<&Dataset, DataError> {
         self.datasets.get(name).ok_or_else(|| DataError::UnknownDataset {
             name: name.to_owned(),

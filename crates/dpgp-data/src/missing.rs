@@ -18,10 +18,10 @@ use super::table_error::{TableCellError, TableError};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingCellPolicy {
-    /// Such a row is an error.
+    /// A row with a missing cell is an error.
     #[default]
     Refuse,
-    /// Such rows are left out.
+    /// Rows with a missing cell are left out.
     Drop,
 }
 
@@ -53,9 +53,9 @@ impl MissingCellPolicy {
 pub enum ExpectedCell<'c> {
     /// Finite numbers.
     Number,
-    /// Words of a list, even where one of them stands for nothing elsewhere.
+    /// Words from a list, even a word that means a missing value elsewhere.
     Code(&'c [String]),
-    /// Persons, by any word or number.
+    /// People, identified by any word or number.
     Person,
 }
 
@@ -192,9 +192,9 @@ fn finite(value: f64) -> Option<f64> {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CellParsingRules {
-    /// What becomes of a row that lacks a cell.
+    /// The treatment of rows with a missing cell.
     pub missing: MissingCellPolicy,
-    /// The words of each column that is read as numbers by their places in a list, from 0.
+    /// The list of words for each column of words. A word is read as its position in the list, counted from 0.
     pub codes: BTreeMap<String, Vec<String>>,
 }
 
@@ -292,9 +292,9 @@ pub enum Comparison {
 /// Values that cells are compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilterValue {
-    /// A number: every cell that is not missing must be one too.
+    /// A number. Every cell that is not missing must also be a number.
     Number(f64),
-    /// A text, compared letter by letter (which puts ISO dates in order).
+    /// Text, compared character by character, so that ISO dates are in order.
     Text(String),
 }
 

@@ -151,7 +151,7 @@ pub enum TableError {
     #[error("cannot be decompressed with gzip: {0}")]
     Gzip(Box<dyn Error + Send + Sync>),
     /// The file gives its rows only once.
-    #[error("is a pipe or a device, but dpgp reads rows several times; write them to a file")]
+    #[error("is a pipe or a device, but dpgp reads the rows several times; write the rows to a file")]
     NoFile,
     /// A row that would fill the memory.
     #[error(

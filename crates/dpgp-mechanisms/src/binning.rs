@@ -15,7 +15,7 @@ use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 pub struct BinningSetting {
     /// The number of intervals along each input.
     pub bins: Count,
-    /// The statistic of each bin that is released.
+    /// The statistic that is released for each bin.
     pub statistic: BinStatistic,
     /// The distribution of the noise.
     #[serde(default, skip_serializing_if = "BinNoiseDistribution::is_gaussian")]
@@ -84,7 +84,7 @@ impl BinningSetting {
     /// Checks the numbers, for data with this number of inputs.
     ///
     /// # Errors
-    /// [`SpecProblem::OutOfRange`], a statistic that says nothing of targets, or [`SpecProblem::NotDenoised`].
+    /// [`SpecProblem::OutOfRange`], [`SpecProblem::Shape`] for a statistic that ignores the targets, or [`SpecProblem::NotDenoised`].
     pub fn check(&self, inputs: usize) -> CheckResult {
         let path = "privacy.mechanism.binning";
         let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins.get()));
@@ -119,11 +119,11 @@ impl BinningSetting {
     }
 }
 
-/// The statistic of a bin that is released.
+/// The statistic that is released for a bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BinStatistic {
-    /// The number of records in the bin. It is refused, because a count ignores the targets.
+    /// The number of records in the bin. Specs cannot use it, because a count ignores the targets.
     Count,
     /// The mean of the targets in the bin. Only the targets are private.
     Mean,
@@ -132,7 +132,7 @@ pub enum BinStatistic {
 }
 
 impl BinStatistic {
-    /// The statistic of the targets of one bin; none of an empty one, which has no mean.
+    /// The statistic of the targets in one bin, or `None` for an empty bin.
     pub fn compute(self, targets: &[f64]) -> Option<f64> {
         let n = targets.len();
         if self == Self::Count {

@@ -26,9 +26,9 @@ use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 pub struct CloakingSetting {
     /// What the design minimises.
     pub objective: DesignObjectiveSetting,
-    /// Directions are dropped if their singular value of the prediction map C, relative to the largest, is below this
+    /// A direction is dropped if its singular value in the prediction map C, relative to the largest, is below this
     /// tolerance. Required for all objectives except `risk`, which drops directions that are not worth their noise. With a
-    /// tolerance below 1e-10, rounding may keep the design from its optimum. The gap then shows this.
+    /// tolerance below 1e-10, rounding may keep the design from its optimum, and the gap then shows this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_tolerance: Option<Tolerance>,
     /// How the weights of the noise design are found.
@@ -37,8 +37,8 @@ pub struct CloakingSetting {
     /// What is released when directions are dropped.
     #[serde(default = "default_dropped_direction_rule")]
     pub release: DroppedDirectionRule,
-    /// Whether predictions are the best linear predictions given the released values. They cost no budget. `dpgp predict`
-    /// uses them unless this is false. Experiments use them only if this is true. The objective `risk` always uses them.
+    /// Whether predictions are the best linear predictions given the released values, at no cost in budget. By default,
+    /// `dpgp predict` uses such predictions, but experiments do not. The objective `risk` always uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -75,7 +75,7 @@ impl CloakingSetting {
     /// The options of the noise on the predictions of the model.
     ///
     /// # Errors
-    /// [`SpecProblem::Shape`] without a rank rule, [`SpecProblem::OnlyPredictions`] for the objective that designs predictions
+    /// [`SpecProblem::Shape`] without a rank tolerance, [`SpecProblem::OnlyPredictions`] for the objective that designs predictions
     /// together with their noise.
     pub fn options(&self) -> Result<CloakingOptions, SettingError> {
         let objective = match self.objective {
@@ -96,7 +96,7 @@ impl CloakingSetting {
         })
     }
 
-    /// Whether predictions and noise are designed together, for a noise that is known.
+    /// Whether predictions and their noise are designed together.
     pub fn has_risk_objective(&self) -> bool {
         self.objective == DesignObjectiveSetting::Risk
     }
@@ -105,7 +105,7 @@ impl CloakingSetting {
 /// The settings of cloaking by noise on what a model predicts, the mechanism of most tasks.
 ///
 /// # Errors
-/// [`SpecProblem::WrongMechanism`] with another mechanism, [`SpecProblem::OnlyPredictions`] with the objective risk, or what is wrong
+/// [`SpecProblem::WrongMechanism`] with another mechanism, [`SpecProblem::OnlyPredictions`] with the objective risk, or the problem
 /// with the settings.
 pub fn require_cloaking_setting(privacy: &PrivacySetting) -> Result<&CloakingSetting, SettingError> {
     let cloaking =

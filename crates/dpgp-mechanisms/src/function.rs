@@ -48,7 +48,7 @@ pub enum FunctionSensitivity {
     Published,
     /// The largest absolute column sum of A: a bound for kernels of at most 1, by the triangle inequality.
     Column,
-    /// The largest sum of the entries of one sign in a row, as in the authors' code. This is **not a bound**.
+    /// The largest sum of entries of the same sign in a row, as in the authors' code. This is **not a bound**.
     SameSign,
     /// `sqrt(max_j [A' K A]_jj)`: the exact value, not only a bound.
     Exact,
@@ -108,7 +108,7 @@ impl GaussianProcessSampler {
         self.factor.factor()
     }
 
-    /// `L^-1 C` (t x k) for the columns C of a mean at the test inputs: what independent noise is added to.
+    /// `L^-1 C` (t x k), to which independent noise is added, for the columns C of a mean at the test inputs.
     pub fn whitened(&self, columns: &DMatrix<f64>) -> DMatrix<f64> {
         self.factor.lower_solve(columns)
     }

@@ -66,11 +66,11 @@ pub fn histogram_sensitivity(relation: NeighbourRelation) -> f64 {
 /// The noise on the counts of a histogram, with its certificate.
 #[derive(Debug, Clone)]
 pub struct CertifiedCountsNoise {
-    /// Its standard deviation in each bin; zero without privacy.
+    /// The standard deviation of the noise in each bin, zero without privacy.
     pub sd: f64,
     /// The guarantee.
     pub certificate: Certificate,
-    /// Its size against the sensitivity.
+    /// The size of the noise relative to the sensitivity.
     pub record: RoundedNoiseParameters,
 }
 
@@ -92,12 +92,12 @@ impl HistogramModel {
         Self { bins, relation: setting.relation, each, unit }
     }
 
-    /// Count of the rows of a file: the inputs, the number of records and the columns of the filters.
+    /// What to count in the rows of a file: the bins of the inputs, the number of records and the filters.
     pub fn build_summand(&self, data: &DataSetting) -> CountSummand {
         CountSummand { bins: self.bins.clone(), filters: data.row_filter_comparisons(), each: self.each }
     }
 
-    /// The noise for the guarantee of a cell, and what is guaranteed.
+    /// The noise for a cell's guarantee, with its certificate.
     pub fn certified_noise(&self, cell: &PrivacySetting) -> CertifiedCountsNoise {
         let sensitivity = histogram_sensitivity(self.relation) * self.unit.max_records() as f64;
         let sd = sensitivity * cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
@@ -123,7 +123,7 @@ impl HistogramModel {
         self.relation
     }
 
-    /// The most records that neighbours differ in: those of one row or person.
+    /// The largest number of records in which neighbours differ: those of one row or person.
     pub fn max_records_per_unit(&self) -> u64 {
         self.unit.max_records()
     }
@@ -133,7 +133,7 @@ impl CertifiedCountsNoise {
     /// Counts with exactly rounded noise: whole numbers.
     ///
     /// # Errors
-    /// [`OutOfRangeError`] for noise beyond the arithmetic.
+    /// [`OutOfRangeError`] for noise outside the range of the arithmetic.
     pub fn release_counts(&self, counts: &[u64], source: &mut impl Rng) -> Result<Vec<i64>, OutOfRangeError> {
         // The noise multiplier and its product with the sensitivity are off by less.
         let noise = RoundedGaussian::new(Positive::new(self.sd * (1.0 + f64::from(-45).exp2()))?)?;
@@ -141,7 +141,7 @@ impl CertifiedCountsNoise {
         Ok(noise.add_noise(&exact, source).into_iter().map(clamp_to_i64).collect())
     }
 
-    /// A simulation of a release, with floating-point noise of a seeded stream.
+    /// A simulation of a release, with floating-point noise from a seeded stream.
     pub fn simulate_release(&self, counts: &[f64], stream: &mut impl Rng) -> Vec<f64> {
         let noisy = counts.iter().map(|count| {
             let unit: f64 = StandardNormal.sample(stream);

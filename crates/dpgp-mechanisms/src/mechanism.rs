@@ -18,8 +18,8 @@ use dpgp_spec::setting::{MechanismSection, RowChoiceBasis};
 
 /// The settings of a mechanism, and what follows from them alone.
 ///
-/// A mechanism adds noise to something that rows change: predictions, sums, counts. Most questions have an answer that is right where a
-/// mechanism says nothing else.
+/// A mechanism adds noise to something that depends on rows: predictions, sums or counts. Most methods have a default, which holds
+/// unless a mechanism overrides it.
 pub trait Mechanism: Any {
     /// What of a record the guarantee hides: its target, where inputs are public, or all of it. The rows of a person may be chosen by
     /// what it does not hide.
@@ -86,7 +86,7 @@ pub enum MechanismError {
 /// The guarantee and the mechanism.
 pub type PrivacySetting = dpgp_spec::setting::PrivacySetting<MechanismSetting>;
 
-/// The sections of a cell but its task.
+/// The sections of a cell, except its task.
 pub type CellSections = dpgp_spec::setting::CellSections<MechanismSetting>;
 
 macro_rules! mechanisms {
@@ -151,22 +151,22 @@ impl MechanismSetting {
         mechanism.downcast_ref()
     }
 
-    /// Whether an experiment takes the best predictions given the released values: only if its spec says so.
+    /// Whether an experiment uses the best predictions given the released values. It does so only if its spec asks for them.
     pub fn denoises_in_experiments(&self) -> bool {
         self.mechanism().denoise_setting().unwrap_or(false)
     }
 
-    /// Whether a release does: unless its spec says not to, since it costs no budget.
+    /// Whether a release uses the best predictions given the released values. They cost no budget, so it does unless its spec says not to.
     pub fn denoises_in_releases(&self) -> bool {
         self.mechanism().denoise_setting().unwrap_or(true)
     }
 
-    /// Values that the rows of a person may be chosen by.
+    /// The values by which the rows of a person may be chosen.
     pub fn person_row_choice_basis(&self) -> RowChoiceBasis {
         self.mechanism().person_row_choice_basis()
     }
 
-    /// The mechanism, where it covers predictions that are linear in the targets.
+    /// The mechanism, if it covers predictions that are linear in the targets.
     pub fn as_linear(&self) -> Option<&dyn LinearMechanism> {
         self.mechanism().as_linear()
     }

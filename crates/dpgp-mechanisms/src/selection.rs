@@ -35,7 +35,7 @@ pub enum SseSensitivityRule {
 /// The linear map of one cross-validation fold from training targets to predictions, and the data row of each training target.
 #[derive(Debug, Clone)]
 pub struct FoldPredictionMap {
-    /// `C` of the fold, a column for each training row.
+    /// The map `C` of the fold, with a column for each training row.
     pub columns: DMatrix<f64>,
     /// The data row of each column.
     pub rows: Vec<usize>,
@@ -47,7 +47,7 @@ pub struct FoldPredictionMap {
 /// ```
 /// use dpgp_mechanisms::{FoldPredictionMap, SseSensitivityRule, sse_sensitivity};
 /// use nalgebra::DMatrix;
-/// // Two folds of one row each, which predict the other row by half of their own: q(1) + q(1/2) at T = 4.
+/// // Two folds with one training row each. Each predicts half of its own target for the other row: q(1) + q(1/2) at T = 4.
 /// let fold = |row| FoldPredictionMap { columns: DMatrix::from_element(1, 1, 0.5), rows: vec![row] };
 /// let found = sse_sensitivity(SseSensitivityRule::Corrected, &[fold(0), fold(1)], 2, 1.0);
 /// assert_eq!(found, (8.0 - 1.0) + (4.0 - 0.25));
@@ -156,7 +156,7 @@ pub struct PrivateSelection {
 }
 
 impl PrivateSelection {
-    /// From the total budget; `None` where it leaves nothing for a draw.
+    /// Makes the selection from the total budget. `None` if the budget leaves nothing for a draw.
     pub fn new(total: Budget, gamma: f64) -> Option<Self> {
         let root = solve_exhaustion_probability(total.delta.get());
         // sqrt(2 delta) of one draw, once from epsilon and T times from delta.
@@ -170,8 +170,8 @@ impl PrivateSelection {
     /// The candidate with the greatest score among all that are drawn until the stop; `None` if every one was
     /// refused.
     ///
-    /// Obligation: the stop must not depend on the candidates, so refused draws count as well, and the coin is thrown
-    /// after each of them.
+    /// Obligation: the stop must not depend on the candidates, so refused draws count as well, and the coin is tossed
+    /// after every draw.
     pub fn select<T, R: Rng, E>(
         &self,
         stream: &mut R,

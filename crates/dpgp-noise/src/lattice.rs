@@ -213,7 +213,7 @@ impl TargetLattice {
         let width = high - low;
         let unit = (width.log2().ceil() - f64::from(WIDTH_BITS)).exp2();
         if !(width > 0.0 && width.is_finite() && unit.is_normal()) {
-            return Err(OutOfRangeError::new("bounds that are neither too close nor too far apart", width));
+            return Err(OutOfRangeError::new("a distance between bounds neither too small nor too large", width));
         }
         Ok(Self { low, high, centre: 0.5 * low + 0.5 * high, unit })
     }

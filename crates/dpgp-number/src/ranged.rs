@@ -108,7 +108,7 @@ impl Positive {
     /// A number that is written in the program.
     ///
     /// # Panics
-    /// If it is out of range: make constants with it, so that it does not compile.
+    /// If the number is out of range. In a constant, such a number does not compile.
     pub const fn literal(x: f64) -> Self {
         assert!(x > 0.0 && x < f64::INFINITY, "a positive number");
         Self(x)
@@ -121,7 +121,7 @@ real! {
 }
 
 real! {
-    /// Any number but NaN and the infinities: places, bounds, thresholds.
+    /// Any number but NaN and the infinities: positions, bounds, thresholds.
     Finite(x) = x.is_finite(), "finite", {}
 }
 
@@ -146,7 +146,7 @@ real! {
 }
 
 real! {
-    /// `0 < x <= 1`: a part that is not empty, such as a sampling rate.
+    /// `0 < x <= 1`: a fraction above zero, such as a sampling rate.
     Share(x) = x > 0.0 && x <= 1.0, "greater than 0 and at most 1", { "exclusiveMinimum": 0, "maximum": 1 }
 }
 
@@ -176,14 +176,14 @@ impl Epsilon {
     /// Without privacy: no noise is drawn and nothing is guaranteed.
     pub const NONE: Self = Self(f64::INFINITY);
 
-    /// Whether it stands for no privacy.
+    /// Whether it is infinite, which stands for no privacy.
     pub fn is_unprotected(self) -> bool {
         self.0.is_infinite()
     }
 }
 
 real! {
-    /// Delta of (epsilon, delta)-differential privacy, `2.2e-308 <= x < 1`: below the least normal number no bound on it can be told.
+    /// Delta of (epsilon, delta)-differential privacy, `2.2e-308 <= x < 1`: below the least normal number, no bound on it can be stated.
     ///
     /// ```
     /// use dpgp_number::Delta;
@@ -216,7 +216,7 @@ impl Budget {
     /// The budget of two bare numbers.
     ///
     /// # Errors
-    /// [`OutOfRangeError`] of the first that is wrong.
+    /// [`OutOfRangeError`] for the first number that is out of range.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, OutOfRangeError> {
         Ok(Self { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? })
     }
@@ -255,7 +255,7 @@ impl<const MOST: usize, const LEAST: usize> Count<MOST, LEAST> {
         Err(OutOfRangeError { range: Cow::Owned(range), found: number as f64 })
     }
 
-    /// A number that is written in the program: outside the range it does not compile.
+    /// A number that is written in the program. A number outside the range does not compile.
     pub const fn literal<const NUMBER: usize>() -> Self {
         const { assert!(LEAST <= NUMBER && NUMBER <= MOST, "outside the range of the type") };
         Self(NUMBER)

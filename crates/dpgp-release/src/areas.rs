@@ -104,7 +104,7 @@ fn feature_name(feature: &Value, place: usize, property: Option<&str>) -> Result
     properties.get(property).and_then(text_or_number).ok_or_else(|| {
         let known: Vec<String> = properties.keys().map(|key| format!("{key:?}")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        format!("has no property {property:?} with a text or number; its properties are: {known}")
+        format!("has no property {property:?} that holds text or a number; its properties are: {known}")
     })
 }
 

@@ -228,7 +228,7 @@ impl JointGuarantee {
     ) -> Result<Self, ReleaseError> {
         let mu = composed_mu(releases.iter().map(ReleaseToCharge::gdp_mu));
         if !total.admits(mu) {
-            let problem = "their noise is too small for the budget that they share".to_owned();
+            let problem = "the noise of the answers is too small for their shared budget".to_owned();
             return Err(ReleaseError::NotTogether(problem));
         }
         let (mut neighbours, mut alternatives): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());

@@ -130,7 +130,7 @@ pub enum ReleaseError {
     )]
     InputsTell,
     /// A file of combinations that cannot be used.
-    #[error("{} is not a release of `dpgp predict --release`: {cause}", path.display())]
+    #[error("{} is not a release from `dpgp predict --release`: {cause}", path.display())]
     NotCombinations {
         /// The file.
         path: PathBuf,
@@ -181,7 +181,7 @@ pub enum ReleaseError {
         said: String,
     },
     /// A spec with several cells.
-    #[error("this selects {cells} cells; choose one with --cell AXIS=VALUE; {axes}")]
+    #[error("{cells} cells are selected; choose one with --cell AXIS=VALUE; {axes}")]
     SeveralCells {
         /// How many.
         cells: usize,
@@ -203,8 +203,8 @@ pub enum ReleaseError {
     LargeDelta(f64),
     /// A setting beyond the range of the arithmetic.
     #[error(
-        "{key} = {value:?} is too large or too small for a release: numbers could overflow. Use units that \
-         bring it between 1e-50 and 1e50"
+        "{key} = {value:?} is too large or too small for a release: numbers could overflow. Use units in \
+         which it lies between 1e-50 and 1e50"
     )]
     Magnitude {
         /// The key of the spec.
@@ -225,7 +225,7 @@ pub enum ReleaseError {
     Randomness(String),
     /// A spec that says nothing about sums.
     #[error(
-        "`dpgp sum` has nothing to sum for {0}: it needs task.surface, task.dirichlet, or task.density \
+        "`dpgp sum` has nothing to sum for {0}: the spec needs task.surface, task.dirichlet, or task.density \
          with mechanism.histogram. Use `dpgp predict` to release predictions of a task.regression"
     )]
     NoSums(String),
@@ -238,7 +238,7 @@ pub enum ReleaseError {
     /// Cells of one spec that sum different things.
     #[error(
         "the cells of {0} need different sums (columns, bounds, kernel, inducing inputs, classes or bins \
-         differ); write a spec for one of them"
+         differ); write a spec for one cell"
     )]
     SeveralSums(String),
     /// A file that holds no sums of this model.

@@ -114,7 +114,7 @@ impl GridInput {
                 let number = value.parse().ok().filter(|number: &f64| number.is_finite());
                 number
                     .map(|number| vec![number])
-                    .ok_or_else(|| grid_part_error(&self.part, "not a finite number, nor a range such as 0..10:20"))
+                    .ok_or_else(|| grid_part_error(&self.part, "neither a finite number nor a range such as 0..10:20"))
             }
         }
     }

@@ -86,16 +86,16 @@ pub trait SumsModel: Clone {
 /// A released number and the standard deviation of its noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoisyNumber {
-    /// With its noise.
+    /// The number with its noise.
     pub number: f64,
-    /// As the file states it.
+    /// The standard deviation of the noise, as the file states it.
     pub sd: f64,
-    /// The least that the number is made after its noise.
+    /// The least value. After the noise is added, a lower number is raised to it.
     pub least: f64,
 }
 
 impl NoisyNumber {
-    /// A number as its noise made it.
+    /// A number without a least value.
     pub fn new(number: f64, sd: f64) -> Self {
         Self { number, sd, least: f64::NEG_INFINITY }
     }
@@ -149,7 +149,7 @@ pub struct ReleasedSums {
 }
 
 impl DrawnRelease<ReleasedSums> {
-    /// The release and what is guaranteed of it.
+    /// The release with its guarantee, as JSON.
     pub fn json(&self) -> Value {
         let (mut value, certificate) = (self.value().value.clone(), self.certificate());
         value["guarantee"] = json!({
@@ -283,11 +283,11 @@ impl DataHolderDescription {
         SumsDescription { facts: SumsFacts { private: None, public }, text: format!("{text}\n") }
     }
 
-    /// The description for the holder.
+    /// The description for the holder of the rows.
     pub fn into_data_holder_description(self) -> SumsDescription {
         let Self { private, counts, public, text } = self;
         let facts = SumsFacts { private: Some(private), public };
-        let text = format!("exact, do not publish: {counts}\n{text}\n");
+        let text = format!("exact counts (do not publish them): {counts}\n{text}\n");
         SumsDescription { facts, text }
     }
 }

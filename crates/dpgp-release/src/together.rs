@@ -169,7 +169,7 @@ fn require_common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<Priva
             let PrivacyBudget { epsilon, delta } = total;
             return Err(invalid_joint_release_error(format!(
                 "{first} states epsilon = {epsilon} and delta = {delta:e}, but {name} states epsilon = {} and delta = {:e}; \
-                 state the budget of all answers in each spec",
+                 in each spec, state the joint budget of all answers",
                 own.epsilon, own.delta
             )));
         }

@@ -23,7 +23,7 @@ pub struct BibliographyEntry {
 }
 
 impl BibliographyEntry {
-    /// This program, as `CITATION.cff` has it.
+    /// This program, as `CITATION.cff` describes it.
     pub fn for_program() -> Self {
         let fields = vec![
             (

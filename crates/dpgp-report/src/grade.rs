@@ -101,7 +101,7 @@ pub enum GradeError {
         experiment: String,
     },
     /// No row is of another method.
-    #[error("must have {metric} for a method that is not in {experiment}")]
+    #[error("has no {metric} for a method outside {experiment}")]
     NoOtherMethod {
         /// The metric.
         metric: String,
@@ -136,7 +136,7 @@ pub enum GradeError {
 fn missing_columns_hint(without: &[String]) -> String {
     match without {
         [] => String::new(),
-        names => format!("; it has no column {}, so all its rows are given the same label there", names.join(", ")),
+        names => format!("; the table has no column {}, so all its rows get the same label there", names.join(", ")),
     }
 }
 
@@ -147,7 +147,7 @@ pub(super) struct SubmittedNumber {
     pub spread: Option<f64>,
     pub spread_kind: SpreadKind,
     pub repeats: Option<u32>,
-    /// The interval of another run, if the table gives one.
+    /// The interval for another run, if the table gives one.
     pub interval: Option<[f64; 2]>,
     pub line: u64,
 }
@@ -193,13 +193,13 @@ fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
 #[derive(Debug, Default)]
 pub(super) struct SubmittedTable {
     pub numbers: BTreeMap<(usize, String), SubmittedNumber>,
-    /// The single values of those that are given by replicates.
+    /// The values of single replicates, for numbers that the table gives by replicate.
     pub replicates: BTreeMap<(usize, String), Vec<f64>>,
-    /// Numbers of no cell, such as those of another method: their labels and metric, and their values.
+    /// Numbers that belong to no cell, such as those of another method, by labels and metric.
     pub others: BTreeMap<(Vec<String>, String), Vec<AddedMethodValue>>,
     /// Rows that match no cell of the experiment.
     pub unknown: usize,
-    /// The first of them: its line, and its first unknown label.
+    /// The first such row: its line and its first unknown label.
     pub first_unknown: Option<String>,
     /// Metrics that the experiment does not have, each with the line that names it first.
     pub unknown_metrics: BTreeMap<String, u64>,
@@ -309,11 +309,11 @@ fn mean_and_standard_error(values: &[AddedMethodValue]) -> (f64, f64) {
 /// A method that an experiment does not have, with its number of one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedMethod {
-    /// Its label on each axis.
+    /// The method's label on each axis.
     pub labels: Vec<String>,
-    /// The mean of its numbers.
+    /// The mean of the method's numbers.
     pub value: f64,
-    /// The standard error of that mean; zero for one number.
+    /// The standard error of that mean. For one number, the error that the table gives, or zero.
     pub standard_error: f64,
 }
 
@@ -321,7 +321,7 @@ pub struct AddedMethod {
 /// rows of a method are repetitions, which the columns `replicate` and `fold` tell apart.
 ///
 /// # Errors
-/// [`GradeError`], also if there are none.
+/// [`GradeError`], also if the table has no such method.
 pub fn read_added_methods(text: &str, experiment: &Experiment, metric: &str) -> Result<Vec<AddedMethod>, GradeError> {
     let table = SubmittedTable::read_allowing_no_match(text, experiment)?;
     let mut by_labels: BTreeMap<Vec<String>, Vec<AddedMethodValue>> = BTreeMap::new();
@@ -494,9 +494,9 @@ pub struct GradedNumber {
     pub labels: Vec<String>,
     /// The metric.
     pub metric: String,
-    /// The number of the table.
+    /// The number in the table.
     pub value: f64,
-    /// The interval of another of their runs, if their table gives it.
+    /// The interval for another of their runs, if their table gives one.
     pub interval: Option<[f64; 2]>,
     /// The printed number.
     pub published: f64,
@@ -508,7 +508,7 @@ pub struct GradedNumber {
     /// The verdict, for its mark.
     #[serde(skip)]
     pub(crate) judged: NumberVerdict,
-    /// Why it is not judged, or is inconclusive or fitted; none for other verdicts.
+    /// Why the number is not judged, inconclusive or fitted. None for other verdicts.
     pub reason: Option<String>,
 }
 
@@ -519,7 +519,7 @@ pub struct NumberComparison {
     pub labels: Vec<String>,
     /// The metric.
     pub metric: String,
-    /// The number of the table; of several rows, their mean.
+    /// The number in the table, or the mean if several rows give it.
     pub theirs: Option<f64>,
     /// Our committed number.
     pub ours: Option<f64>,
@@ -529,17 +529,17 @@ pub struct NumberComparison {
 
 /// The reason why a number without a spread is not judged.
 const NO_SPREAD: &str =
-    "it has neither a spread over runs nor an interval, and our results do not show that it is the same in every run";
+    "neither a spread over runs nor an interval is given, and our results do not show the same value in every run";
 
 /// The reason why a number with another kind of spread is not judged.
-const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
+const OTHER_SPREAD: &str = "the spread is over the folds of one run, or over an unknown number of runs";
 
 /// A metric of the table that the experiment does not have: perhaps a misspelt one, so that its numbers are compared with none.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UnknownMetric {
-    /// Its name in the table.
+    /// The metric's name in the table.
     pub metric: String,
-    /// The first line with it.
+    /// The first line with this metric.
     pub line: u64,
     /// The closest metric of the experiment.
     pub closest: Option<String>,
@@ -550,7 +550,7 @@ pub struct UnknownMetric {
 pub struct TableGrade {
     /// The numbers that the paper prints as well, in grid order.
     pub numbers: Vec<GradedNumber>,
-    /// The claims of the experiment, checked by the rows of the table.
+    /// The claims of the experiment, checked against the rows of the table.
     pub claims: Vec<ClaimOutcome>,
     /// The verdicts, counted.
     pub verdicts: VerdictCounts,
@@ -558,7 +558,7 @@ pub struct TableGrade {
     pub outcomes: ClaimOutcomeCounts,
     /// Rows that match no cell of the experiment.
     pub unknown_rows: usize,
-    /// The first of them: its line, and its unknown label.
+    /// The first such row: its line and its unknown label.
     pub first_unknown: Option<String>,
     /// Metrics that the experiment does not have.
     pub unknown_metrics: Vec<UnknownMetric>,
@@ -793,11 +793,11 @@ impl SubmittedTable {
             (NumberVerdict::NotJudged, ..) if given.spread.is_none() => Some(NO_SPREAD.to_owned()),
             (NumberVerdict::NotJudged, ..) => Some(OTHER_SPREAD.to_owned()),
             (NumberVerdict::Inconclusive, Some(interval), Some(effect)) => Some(format!(
-                "interval {} wide, effect {}",
+                "interval width {} exceeds effect {}",
                 format_four_digits(interval.high - interval.low),
                 format_four_digits(effect)
             )),
-            (NumberVerdict::Fitted, ..) => Some("agrees, by a setting that we chose for it".to_owned()),
+            (NumberVerdict::Fitted, ..) => Some("agrees, but one of our settings was chosen to match it".to_owned()),
             _ => None,
         };
         Ok(Some(GradedNumber {

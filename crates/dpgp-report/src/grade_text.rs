@@ -33,8 +33,8 @@ pub fn grading_notes(result: &TableGrade) -> Vec<String> {
         (result.missing_claims, "claim needs rows that the table lacks", "claims need rows that the table lacks"),
         (
             result.partial_claims,
-            "claim lacks some of its rows, so it cannot hold",
-            "claims lack some of their rows, so they cannot hold",
+            "claim needs more rows than the table has, so it can fail but not hold",
+            "claims need more rows than the table has, so they can fail but not hold",
         ),
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
@@ -56,16 +56,16 @@ fn grading_sentences(result: &TableGrade) -> Vec<String> {
     let (verdicts, outcomes) = (&result.verdicts, &result.outcomes);
     let mut sentences = vec![
         format!(
-            "{} of {} agree, {} {}",
+            "{} of {} printed numbers agree, {} {}",
             verdicts.agrees,
-            count_with_noun(verdicts.total(), "printed number", "printed numbers"),
+            verdicts.total(),
             verdicts.differs,
             if verdicts.differs == 1 { "differs" } else { "differ" }
         ),
         format!(
-            "{} of {} hold, {} {}",
+            "{} of {} claims hold, {} {}",
             outcomes.holds,
-            count_with_noun(outcomes.total(), "claim", "claims"),
+            outcomes.total(),
             outcomes.fails,
             if outcomes.fails == 1 { "fails" } else { "fail" }
         ),
@@ -102,7 +102,7 @@ fn ratio_range_text(result: &TableGrade) -> Option<String> {
     let mut ratios: Vec<f64> = printed.map(|number| number.value / number.published).collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);
-    Some(format!("ratio of theirs to published: {} to {}", format_four_digits(*least), format_four_digits(*most)))
+    Some(format!("ratios of theirs to published: {} to {}", format_four_digits(*least), format_four_digits(*most)))
 }
 
 /// Counts the numbers that are not judged, by reason.

@@ -38,7 +38,7 @@ pub enum PaperTableError {
         hint: Option<String>,
     },
     /// A number that is none.
-    #[error("line {line}: {column} is {found:?}, not a number as papers print it, such as 0.71, 97.5 % or 0.71 ± 0.02")]
+    #[error("line {line}: {column} is {found:?}, not a number in a printed form such as 0.71, 97.5 % or 0.71 ± 0.02")]
     NoNumber {
         /// Its line.
         line: u64,
@@ -209,7 +209,7 @@ fn spec_text(kept: &[&String], rows: &[LabelledPaperNumber], name: &str, spec: &
          # [[claim]]\n\
          # quote = \"the paper's own words\"\n\
          # place = \"Section 4\"\n\
-         # text = \"in short\"\n\
+         # text = \"the statement in your words\"\n\
          # metric = {}\n\
          # cells = {{ AXIS = \"LABEL\" }}\n\
          # is = \"below\"\n\

@@ -27,7 +27,7 @@ pub enum ProtectedUnit {
 
 /// A word that names no unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not one of targets, records and persons")]
+#[error("{0:?} is not a protected unit; use targets, records or persons")]
 pub struct ProtectedUnitError(String);
 
 impl ProtectedUnit {
@@ -69,9 +69,9 @@ impl FromStr for ProtectedUnit {
 /// The methods to compare.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RankingFilter {
-    /// Only those at this epsilon.
+    /// Keeps only methods at this epsilon.
     pub epsilon: Option<f64>,
-    /// Only those that hide this; methods that hide nothing stay for comparison.
+    /// Keeps only methods that hide this unit, and those that hide nothing, for comparison.
     pub hides: Option<ProtectedUnit>,
 }
 
@@ -80,11 +80,11 @@ pub struct RankingFilter {
 pub struct Ranking {
     /// The experiment.
     pub experiment: String,
-    /// The column: its labels, as `epsilon = 1`.
+    /// The labels of the column, for example `epsilon = 1`.
     pub column: String,
     /// The metric that is compared.
     pub metric: String,
-    /// Whether the largest number is the best; else the smallest.
+    /// Whether the largest number is the best; if not, the smallest is.
     pub greatest: bool,
     /// The methods.
     pub methods: Vec<RankedMethod>,
@@ -93,21 +93,21 @@ pub struct Ranking {
 /// A method of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RankedMethod {
-    /// Its rank from 1; none if it exceeds its claim, or guarantees nothing while other methods do.
+    /// The rank, from 1; none if the exact delta exceeds the claim, or if only other methods guarantee something.
     pub place: Option<usize>,
-    /// Its labels on the axes of the rows.
+    /// The labels of the method on the axes of the rows.
     pub method: String,
-    /// Its metric.
+    /// The value of the metric.
     pub value: f64,
     /// The standard error of the metric over folds or replicates; zero where there is none.
     pub standard_error: f64,
-    /// Whether it differs from the best by less than two standard errors of a difference: their order may change in another run.
+    /// Whether it differs from the best by less than two standard errors of the difference, so that another run may reverse their order.
     pub level_with_best: bool,
-    /// The unit that it hides; none if it guarantees nothing, or if nothing is known.
+    /// The unit that the method hides; none if the method guarantees nothing, or if its guarantee is not known.
     pub hides: Option<ProtectedUnit>,
-    /// Whether the program computed its guarantee. Otherwise nothing is known of it here: external programs and numbers of others.
+    /// Whether dpgp computed the guarantee. For external programs and for numbers from others, the guarantee is not known.
     pub checked: bool,
-    /// Whether its number is from a table of the user.
+    /// Whether the number comes from a table that the user added.
     pub added: bool,
     /// Its guarantee.
     pub guarantee: String,
@@ -115,7 +115,7 @@ pub struct RankedMethod {
 
 impl Ranking {
     /// The rankings of an experiment, one for each column of its layout; none if its spec does not say which number is
-    /// best. `others` are ranked with its own methods.
+    /// best. `others` are ranked together with the methods of the experiment.
     pub fn rank_all(
         experiment: &Experiment,
         committed: &CommittedResults,
@@ -211,7 +211,7 @@ impl Ranking {
 }
 
 impl RankedMethod {
-    /// What it hides, in a word.
+    /// What the method hides, in a word or two.
     pub fn protected_unit_text(&self) -> String {
         match self.hides {
             Some(hides) => hides.to_string(),
@@ -220,7 +220,7 @@ impl RankedMethod {
         }
     }
 
-    /// Whether it is known to hide nothing.
+    /// Whether the method is known to hide nothing.
     fn guarantees_nothing(&self) -> bool {
         self.hides.is_none() && self.checked
     }
@@ -245,7 +245,7 @@ impl MethodLeaderboard<'_> {
             && (filter.hides.is_none() || hides.is_none() || hides == filter.hides)
     }
 
-    /// Whether a row is of an epsilon. What guarantees nothing is known by its label where there is an axis of epsilons.
+    /// Whether a row has an epsilon. Where there is an axis of epsilons, the label decides, also for methods that guarantee nothing.
     fn has_epsilon(&self, row: &[String], epsilon: f64) -> bool {
         let own = self.epsilon(row);
         match self.epsilon_axis() {
@@ -254,7 +254,7 @@ impl MethodLeaderboard<'_> {
         }
     }
 
-    /// The axis of epsilon: of programs, the one with this name.
+    /// The axis of epsilon; for external programs, the axis named `epsilon`.
     fn epsilon_axis(&self) -> Option<&ExperimentAxis> {
         let mut axes = self.experiment.axes.iter();
         axes.find(|axis| axis.path == "privacy.epsilon").or_else(|| self.axis("epsilon"))
@@ -273,7 +273,7 @@ impl MethodLeaderboard<'_> {
         labels.collect::<Vec<_>>().join(", ")
     }
 
-    /// The same of labels in the order of the axes.
+    /// The same description, from labels in the order of the axes.
     fn describe_labels(&self, labels: &[String], axes: &[String]) -> String {
         let all = self.experiment.axes.iter();
         let places = axes.iter().filter_map(|name| all.clone().position(|axis| axis.name == *name));

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-const ORIGIN: &str =
-    "This page is generated from the JSON Schema. `dpgp schema` prints the schema, and with `--markdown` this page.";
+const ORIGIN: &str = "This page is generated from the JSON Schema. `dpgp schema` prints the schema, and \
+    `dpgp schema --markdown` prints this page.";
 const HEADINGS: &str = "\n| key | type | default | meaning |\n|---|---|---|---|\n";
 
 /// Writes a Markdown page with every key path of the language that a JSON Schema describes.

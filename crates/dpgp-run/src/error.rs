@@ -79,7 +79,7 @@ pub enum RunError {
         column: usize,
     },
     /// Two specs that would write to the same folder.
-    #[error("two specs are named {0}, so their results would collide; run them with different --results")]
+    #[error("two specs are named {0}, so their results would collide; run them with different --results folders")]
     SameName(String),
     /// A name that should mean one experiment.
     #[error("{name:?} matches {} experiments ({}); choose one", means.len(), join_first_names(means, ", "))]
@@ -131,7 +131,7 @@ pub enum RunError {
         all: usize,
     },
     /// Work that stores nothing was asked to stop.
-    #[error("interrupted after {done} of {all} blocks; a check stores nothing, so the next one starts over")]
+    #[error("interrupted after {done} of {all} blocks; a check stores nothing, so the next check starts over")]
     Discarded {
         /// Blocks that were computed.
         done: usize,

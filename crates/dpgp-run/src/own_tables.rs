@@ -16,11 +16,11 @@ use dpgp_mechanisms::{MomentsSetting, SumsSetting};
 use dpgp_spec::setting::{DataSetting, NormaliseSetting, PersonRowLimit, RowChoiceBasis, SourceSetting, prior_mean};
 use dpgp_task::{CellSetting, Experiment, Sample};
 
-/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none if it names none. Those
-/// outside of its folder are told.
+/// The user's own files that a spec names, directly, by folder or by pattern, relative to the spec; none if it names none. Reports
+/// the files outside the folder of the spec.
 ///
 /// # Errors
-/// [`RunError::Data`] where a folder or a pattern leads to no file.
+/// [`RunError::Data`] if a folder or a pattern matches no file.
 pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<RowFile>, RunError> {
     let names: Vec<&str> = source.own_file().into_iter().collect();
     let folder = experiment.resolve_path("");
@@ -33,17 +33,17 @@ pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Resu
     Ok(files)
 }
 
-/// Says which of the files that the first cell of an experiment reads stand outside of the folder of its spec.
+/// Says which of the files that the first cell of an experiment reads lie outside the folder of its spec.
 ///
 /// # Errors
-/// [`RunError::Data`] where a folder or a pattern leads to no file.
+/// [`RunError::Data`] if a folder or a pattern matches no file.
 pub fn report_outside_files(experiment: &Experiment) -> Result<(), RunError> {
     let first = experiment.cells.first().map(|cell| &cell.setting().data.source);
     first.map_or(Ok(()), |source| own_files(experiment, source).map(drop))
 }
 
 impl DataLoader<'_> {
-    /// A table for each of them, with the columns that its path names.
+    /// A table for each of the user's own files, with the columns that its path names.
     pub(super) fn own_tables(&self, data: &DataSetting, columns: ParquetColumns) -> Result<Vec<Table>, RunError> {
         let mut tables = Vec::new();
         for file in own_files(self.experiment, &data.source)? {
@@ -175,15 +175,15 @@ fn assign_person_numbers(persons: impl Iterator<Item = PersonId>) -> Vec<usize> 
 /// of the data, and no part of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ClippedCounts {
-    /// The least value of a target.
+    /// The lower public bound on targets.
     pub low: f64,
-    /// The greatest.
+    /// The upper public bound on targets.
     pub high: f64,
-    /// Targets outside.
+    /// The number of targets outside the bounds.
     pub clipped: usize,
-    /// All targets.
+    /// The number of all targets.
     pub rows: usize,
-    /// Rows with an input outside the box of private inputs, which count as the nearest place in it; none where there is no box.
+    /// The number of rows outside the public box of private inputs, which were moved to its nearest point; none if there is no box.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside: Option<usize>,
 }
@@ -231,8 +231,8 @@ pub fn target_bounds(setting: &CellSetting) -> Option<(f64, f64)> {
     }
 }
 
-/// A warning that a mechanism clips targets inside their public bounds; none if it does not. If predictions are not centred in the
-/// middle, a bound of half the width reaches only one end.
+/// A warning if a mechanism clips targets more tightly than their public bounds. If the centre is not the middle of the bounds, a
+/// target bound of half their width reaches only one end.
 pub fn clip_inside_bounds_warning(setting: &CellSetting) -> Option<String> {
     let NormaliseSetting::Bounds { low, high, centre, .. } = *setting.normalise else { return None };
     let ((least, greatest), low, high) = (target_bounds(setting)?, low.get(), high.get());

@@ -90,17 +90,17 @@ impl<'a> RunPlan<'a> {
         self.stored[self.index(cell, replicate)]
     }
 
-    /// Replicates of cells in all.
+    /// The number of replicates of all cells together.
     pub fn replicate_count(&self) -> usize {
         self.stored.len()
     }
 
-    /// Replicates of cells that are stored.
+    /// The number of these replicates that are stored.
     pub fn stored_count(&self) -> usize {
         self.stored.iter().filter(|stored| **stored).count()
     }
 
-    /// The cells with every replicate stored.
+    /// The cells whose replicates are all stored.
     pub fn complete_cells(&self) -> Vec<usize> {
         let replicates = self.experiment.meta.replicates;
         let cells = 0..self.experiment.cells.len();
@@ -114,14 +114,14 @@ impl<'a> RunPlan<'a> {
         all.flatten().collect()
     }
 
-    /// The keys of what is stored.
+    /// The keys of the stored results.
     pub fn stored_keys(&self) -> Vec<ResultKey> {
         let stored = self.keys.iter().zip(&self.stored).filter(|(_, stored)| **stored);
         stored.filter_map(|(key, _)| *key).collect()
     }
 
-    /// The units of a shard that have something left to compute. Shards deal out all units round-robin in the order
-    /// of their block's identity, whatever is stored, so that a shard is the same set at every resume.
+    /// The units of a shard that have something left to compute. All units, stored or not, are dealt to the shards
+    /// round-robin, in the order of their blocks' identities. A shard is therefore the same set at every resume.
     pub fn pending_block_replicates(&self, shard: Shard) -> Vec<BlockReplicate> {
         let mut all: Vec<(TextDigest, u32, usize)> = Vec::new();
         for (number, block) in self.experiment.blocks.iter().enumerate() {
@@ -143,7 +143,7 @@ impl<'a> RunPlan<'a> {
         units
     }
 
-    /// Header of this run in the store.
+    /// The header of this run in the store.
     pub fn header(&self) -> RunHeader {
         let experiment = self.experiment;
         RunHeader {
@@ -182,7 +182,7 @@ impl Shard {
     /// All of the work.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 
-    /// The part of `total` things that it takes where each takes a run of them.
+    /// The range of `total` things that this shard takes, if each shard takes consecutive things.
     pub fn contiguous_range(self, total: u64) -> std::ops::Range<u64> {
         self.start_of_part(self.number - 1, total)..self.start_of_part(self.number, total)
     }
@@ -192,7 +192,7 @@ impl Shard {
         (u128::from(total) * parts as u128 / self.count as u128) as u64
     }
 
-    /// Whether the piece of work of this rank (from 0) belongs to it.
+    /// Whether the piece of work with this rank (from 0) belongs to this shard.
     pub fn owns(self, rank: usize) -> bool {
         rank % self.count == self.number - 1
     }
@@ -254,11 +254,11 @@ pub enum RecomputeReason {
         /// What it is.
         to: u32,
     },
-    /// The data have not been fetched yet, so that their digest is not known.
+    /// The data have not been fetched yet, so their digest is not known.
     DataUnknown,
 }
 
-/// Replicates of cells that are not stored for one and the same reason.
+/// Replicates of cells whose results are missing from the store, all for the same reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StaleResults {
     /// What changed.
@@ -364,7 +364,7 @@ fn changes(mut before: BTreeMap<String, String>, mut now: BTreeMap<String, Strin
     changes
 }
 
-/// Collects the values of a canonical text by dotted path. The text is not JSON only in that infinities stand in it bare.
+/// Collects the values of a canonical text by dotted path. The text is JSON except for bare infinities.
 fn collect_leaves(path: String, text: &str, found: &mut BTreeMap<String, String>) {
     match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
         Some(inside) if !inside.is_empty() => {

@@ -20,12 +20,12 @@ pub struct CatalogueFile {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// Whether it comes with the program, and `path` is only what messages call it.
+    /// Whether the spec comes with the program. Then `path` is only a name for messages.
     pub shipped: bool,
 }
 
 impl CatalogueFile {
-    /// A file with a name.
+    /// Makes the entry of a file with a name.
     pub fn from_path(name: String, path: PathBuf) -> Self {
         Self { name, path, shipped: false }
     }
@@ -33,7 +33,7 @@ impl CatalogueFile {
     /// The text of the spec.
     ///
     /// # Errors
-    /// The I/O error of a file that cannot be read.
+    /// The I/O error, if the file cannot be read.
     pub fn text(&self) -> io::Result<String> {
         if !self.shipped {
             return read_limited_text(&self.path);
@@ -51,20 +51,20 @@ pub struct SpecCatalogue {
     pages: Vec<CatalogueFile>,
 }
 
-/// The name of files that say what of a paper is checked.
+/// The name of the files that say which parts of a paper are checked.
 const COVERAGE: &str = "coverage.toml";
 
-/// The name of files with the words about a paper.
+/// The name of the files with the texts of the page about a paper.
 const PAGE: &str = "page.toml";
 
 /// The folder of the specs that come with the program.
 const SHIPPED: &str = "experiments";
 
 impl SpecCatalogue {
-    /// All `*.toml` below `folder`; the name of each is its path without the ending. Files of coverage and pages are no specs.
+    /// All `*.toml` below `folder`; the name of each is its path without the ending. Coverage and page files are not specs.
     ///
     /// # Errors
-    /// The I/O error of a folder that cannot be read.
+    /// The I/O error, if a folder cannot be read.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut found = Self::default();
         found.add_files_below(folder, "")?;
@@ -97,12 +97,12 @@ impl SpecCatalogue {
         of_its_kind.push(file);
     }
 
-    /// The files that say what of each paper is checked, sorted.
+    /// The coverage files, sorted: each says which parts of a paper are checked.
     pub fn paper_coverage_files(&self) -> &[CatalogueFile] {
         &self.coverage
     }
 
-    /// The files with the words about each paper, sorted.
+    /// The page files, sorted: each has the texts of the page about a paper.
     pub fn paper_page_files(&self) -> &[CatalogueFile] {
         &self.pages
     }
@@ -112,8 +112,8 @@ impl SpecCatalogue {
         &self.specs
     }
 
-    /// The specs that `pattern` means: one of that exact name, else all whose name starts with the whole
-    /// segment (`smith2021` means `smith2021/...`).
+    /// The specs that `pattern` means: the one with exactly that name, or else all whose names start with
+    /// `pattern` as a whole segment (`smith2021` means `smith2021/...`).
     pub fn find_by_name_or_folder(&self, pattern: &str) -> Vec<&CatalogueFile> {
         let exact: Vec<&CatalogueFile> = self.specs.iter().filter(|s| s.name == pattern).collect();
         if !exact.is_empty() {
@@ -140,8 +140,8 @@ impl SpecCatalogue {
     }
 }
 
-/// The name of a spec: that of its file without its ending. What is left of `...toml` would mean the folder above, where results of
-/// this name would be written; such a file is named with its ending.
+/// The name of a spec: the name of its file without the ending. Without its ending, `...toml` would be `..`, and results would be
+/// written to the folder above. The name of such a spec keeps the ending.
 ///
 /// ```
 /// use dpgp_spec::spec_name;
@@ -164,7 +164,7 @@ pub struct PaperCoverage {
     pub paper: String,
     /// Authors, title and year.
     pub reference: String,
-    /// The title, to cite it by.
+    /// The title, for citations.
     #[serde(default)]
     pub title: Option<String>,
     /// The authors, each as `Family, Given`.
@@ -173,7 +173,7 @@ pub struct PaperCoverage {
     /// The year.
     #[serde(default)]
     pub year: Option<u16>,
-    /// What kind of work it is, if it is no article.
+    /// The kind of work, if it is not an article.
     #[serde(default)]
     pub note: Option<String>,
     /// Where it was published.
@@ -192,7 +192,7 @@ pub struct PublishedIn {
     pub journal: Option<String>,
     /// Its volume.
     pub volume: Option<u16>,
-    /// The number in the volume.
+    /// The issue number within the volume.
     pub number: Option<u16>,
     /// The pages, as `1--41`.
     pub pages: Option<String>,
@@ -208,20 +208,20 @@ pub struct PublishedIn {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperPart {
-    /// Where it stands, as `source` of numbers and `place` of claims begin: `Table 1`, `Section 6.2`.
+    /// Where the part stands, for example `Table 1` or `Section 6.2`: `source` of its numbers and `place` of its claims begin with this.
     pub place: String,
     /// What stands there.
     pub what: String,
-    /// How many numbers are printed there about results, spreads included.
+    /// How many numbers about results are printed there, spreads included.
     #[serde(default)]
     pub numbers: usize,
-    /// How many statements about results are made there.
+    /// How many statements about results the paper makes there.
     #[serde(default)]
     pub statements: usize,
-    /// The experiments that check it.
+    /// The experiments that check the part.
     #[serde(default)]
     pub checked: Vec<String>,
-    /// Why it is not checked, or not all of it.
+    /// Why the part is not checked, or not completely.
     #[serde(default)]
     pub why_not: Option<String>,
 }
@@ -240,7 +240,7 @@ impl PaperCoverage {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`PaperFileError`] if it cannot be read, or says something else.
+    /// [`PaperFileError`] if the file cannot be read or is not valid.
     pub fn read(file: &CatalogueFile) -> Result<Self, PaperFileError> {
         read_toml(file)
     }
@@ -258,7 +258,7 @@ impl PaperFileError {
 }
 
 impl PaperPart {
-    /// Whether a source or a place is this part or inside it.
+    /// Whether a source or a place is this part or lies inside it.
     pub fn contains_place(&self, place: &str) -> bool {
         let inside = place.strip_prefix(self.place.as_str());
         inside.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ':', ';', ' ']))
@@ -276,10 +276,10 @@ pub struct PaperReportPage {
     /// Its tables, figures and statements.
     #[serde(rename = "row")]
     pub rows: Vec<PaperReportRow>,
-    /// Errors in the paper that a reader meets, one paragraph each.
+    /// Errors that a reader of the paper meets, in one paragraph each.
     #[serde(default)]
     pub errors: Vec<String>,
-    /// What is unavailable, one sentence each.
+    /// What is unavailable, in one sentence for each item.
     #[serde(default)]
     pub unavailable: Vec<String>,
 }
@@ -292,27 +292,27 @@ pub struct PaperReportRow {
     pub place: String,
     /// What the paper says there, in its words and numbers.
     pub says: String,
-    /// The experiment that it links to, and whose rows it is about.
+    /// The experiment that the row links to, and whose results it is about.
     pub experiment: Option<String>,
-    /// The printed numbers that decide.
+    /// The printed numbers that decide the verdict.
     pub numbers: Vec<PrintedNumberSelector>,
-    /// The tests of statements that decide.
+    /// The tests of statements that decide the verdict.
     pub claims: Vec<ClaimSelector>,
-    /// Our result, with `{name}` for each of `values`; without it, made of numbers and claims.
+    /// Our result, with `{name}` for each of `values`. Without this key, it is made from `numbers` and `claims`.
     pub ours: Option<String>,
-    /// Numbers of ours.
+    /// Our numbers that `ours` names.
     pub values: BTreeMap<String, OurNumberSelector>,
-    /// The data, if there is more to say than whether they are the paper's.
+    /// A text about the data, if there is more to say than whether they are the paper's.
     pub data: Option<String>,
-    /// Which settings were chosen by us.
+    /// The settings that we chose.
     pub chosen: Option<String>,
-    /// What a reader must know about it if it is the same.
+    /// What a reader must know about our result if it is the same.
     pub note: Option<String>,
-    /// Why it is different.
+    /// Why our result is different.
     pub because: Option<String>,
-    /// What was tried where nobody knows why it is different.
+    /// What was tried, if nobody knows why our result is different.
     pub tried: Option<String>,
-    /// Why nothing can be told.
+    /// Why no verdict is possible.
     pub untold: Option<String>,
 }
 
@@ -320,13 +320,13 @@ pub struct PaperReportRow {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PrintedNumberSelector {
-    /// The experiment, if it is not that of the row.
+    /// The experiment, if it is not the row's.
     pub experiment: Option<String>,
-    /// The metric, or `FAMILY/*`; any without it.
+    /// The metric, or `FAMILY/*`. Without this key, any metric.
     pub metric: Option<String>,
     /// Labels of axes.
     pub cells: Table,
-    /// Their spreads instead of the numbers.
+    /// Whether to take the spreads instead of the numbers.
     pub spreads: bool,
 }
 
@@ -334,9 +334,9 @@ pub struct PrintedNumberSelector {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClaimSelector {
-    /// A part of the paper's sentence.
+    /// A part of the sentence that is quoted from the paper.
     pub quote: String,
-    /// A part of what is tested.
+    /// A part of the statement that is tested, in our words.
     pub text: String,
 }
 
@@ -344,15 +344,15 @@ pub struct ClaimSelector {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OurNumberSelector {
-    /// The experiment, if it is not that of the row.
+    /// The experiment, if it is not the row's.
     pub experiment: Option<String>,
     /// The metric.
     pub metric: String,
     /// Labels of axes.
     pub cells: Table,
-    /// The column of the table; `value` without it.
+    /// The column of the table; by default `value`.
     pub column: Option<String>,
-    /// Decimals; four digits without them.
+    /// The number of decimals. Without this key, the number has four significant digits.
     pub decimals: Option<usize>,
 }
 
@@ -360,14 +360,14 @@ impl PaperReportPage {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`PaperFileError`] if it cannot be read, or says something else.
+    /// [`PaperFileError`] if the file cannot be read or is not valid.
     pub fn read(file: &CatalogueFile) -> Result<Self, PaperFileError> {
         read_toml(file)
     }
 }
 
 impl PrintedNumberSelector {
-    /// Whether it means a metric.
+    /// Whether the selector includes a metric.
     pub fn matches_metric(&self, metric: &str) -> bool {
         match self.metric.as_deref().map(|wanted| (wanted, wanted.strip_suffix('*'))) {
             None => true,
@@ -377,7 +377,7 @@ impl PrintedNumberSelector {
     }
 }
 
-/// Whether a cell has the labels of a table; a name that is no axis has none.
+/// Whether a cell has all labels in a table. A name that is not an axis matches no cell.
 pub fn cell_has_labels<'a>(
     cells: &Table,
     axes: &'a [ExperimentAxis],

@@ -43,7 +43,7 @@ impl<T: TaskSection> Cell<T> {
         &self.labels
     }
 
-    /// Its labels in a line, for messages.
+    /// Its labels on one line, for messages.
     pub fn joined_labels(&self) -> String {
         if self.labels.is_empty() { "#1".to_owned() } else { self.labels.join(", ") }
     }
@@ -56,7 +56,7 @@ impl<T: TaskSection> Cell<T> {
     /// Checks what depends on the number of rows that the data hold.
     ///
     /// # Errors
-    /// [`crate::setting::SettingError`] where there are none, or too few.
+    /// [`crate::setting::SettingError`] if there are no rows, or too few.
     pub fn check_row_count(&self, rows: usize) -> CheckResult {
         match self.setting.data.drawn_row_count(rows) {
             0 => fail("data", SpecProblem::NoRows),
@@ -69,7 +69,7 @@ impl<T: TaskSection> Cell<T> {
         *self.id.get_or_init(|| TextDigest::of_text(&join_sections(&self.texts, |text| &text.canonical)))
     }
 
-    /// The identity of its block: as [`Cell::id`], without what only rescales the noise.
+    /// The identity of its block: like [`Cell::id`], but without the keys that only rescale the noise.
     pub fn block_id(&self) -> TextDigest {
         *self.block.get_or_init(|| TextDigest::of_text(&join_sections(&self.texts, SectionText::text_shared_by_block)))
     }
@@ -79,7 +79,7 @@ impl<T: TaskSection> Cell<T> {
         self.texts.each_ref().map(|text| text.as_deref().map(SectionText::text_shared_by_block))
     }
 
-    /// The identity of its data alone, which data and split streams are seeded by.
+    /// The identity of its data alone, which seeds the random streams for data and splits.
     pub fn data_id(&self) -> TextDigest {
         self.texts[0].as_ref().map_or_else(|| TextDigest::of_text(""), |text| text.id())
     }
@@ -159,7 +159,7 @@ pub(super) fn list_axis_names<'a>(names: impl Iterator<Item = &'a str>) -> Strin
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// The columns that every result table has; the axes stand after the second. No bundle may be named after one.
+/// The columns that every result table has. The axes follow the second column. No bundle may have the name of one of these columns.
 pub const FIXED_COLUMNS: [&str; 26] = [
     "experiment",
     "cell",
@@ -192,7 +192,7 @@ pub const FIXED_COLUMNS: [&str; 26] = [
 /// One axis of the grid.
 #[derive(Debug, Clone)]
 pub struct ExperimentAxis {
-    /// The name, as result tables show it: the last segments of the path that tell it from the others.
+    /// The name, as result tables show it: the shortest end of the path that differs from those of all other axes.
     pub name: String,
     /// The whole dotted path, or the name of a bundle.
     pub path: String,
@@ -342,18 +342,18 @@ fn check_axis(axis: &ExperimentAxis, axes: &[ExperimentAxis], source: &SourceTex
     Ok(())
 }
 
-/// The `task` section of a spec: what a cell measures. The crates above implement it.
+/// The `task` section of a spec: what a cell measures. Crates that depend on this one implement it.
 pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// What adds noise.
     type Mechanism: MechanismSection;
 
-    /// Checks the section of a setting, and what it needs of the other sections.
+    /// Checks the section of a setting, and what it needs from the other sections.
     ///
     /// # Errors
     /// [`crate::setting::SettingError`] of the first value that is wrong.
     fn check(setting: &SpecCellSetting<Self>) -> CheckResult;
 
-    /// Fills in what a spec with such a task need not have.
+    /// Fills in the sections that a spec with this task may omit.
     fn fill_in_omitted_sections(_spec: &mut toml::Table) {}
 
     /// The metrics that are measured with this number of replicates.
@@ -370,7 +370,7 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     /// Checks what depends on the number of rows that a replicate works on.
     ///
     /// # Errors
-    /// [`crate::setting::SettingError`] where there are too few.
+    /// [`crate::setting::SettingError`] if there are too few.
     fn check_row_count(&self, rows: usize) -> CheckResult;
 }
 

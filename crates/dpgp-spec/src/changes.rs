@@ -23,14 +23,14 @@ const FOLDER: &str = "/changed/";
 /// Digits of the name of a changed experiment.
 const ID: usize = 8;
 
-/// Whether an experiment of this name was made by changes, which stand in no spec.
+/// Whether an experiment of this name was made by changes, which no spec contains.
 pub fn is_changed_experiment_name(name: &str) -> bool {
     let id = name.rsplit_once(FOLDER).map(|(_, id)| id);
     id.is_some_and(|id| id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// `PATH=VALUE,...`: other values on an axis, the labels of an axis that are kept, another value of a setting, or, of
-/// several values, an axis more.
+/// `PATH=VALUE,...`: new values for an axis, the labels of an axis to keep, a new value for a setting or, with several
+/// values, a new axis.
 ///
 /// ```
 /// use dpgp_spec::SpecChange;
@@ -129,7 +129,7 @@ impl SpecChange {
             name: self.path.clone(),
             hint: match self.path.as_str() {
                 "replicates" => {
-                    " (the number of replicates is in [experiment] of the spec, which cannot be changed here)"
+                    " (the number of replicates is set in [experiment] of the spec and cannot be changed here)"
                         .to_owned()
                 }
                 _ => meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default(),
@@ -217,7 +217,7 @@ impl<T: TaskSection> Experiment<T> {
     /// the same as before; the others are left out, since nobody printed or claimed them for these settings.
     ///
     /// # Errors
-    /// [`SpecError`] if the settings that come out are wrong; it points to the nearest key of the spec.
+    /// [`SpecError`] if the changed settings are not valid; the error points to the nearest key of the spec.
     pub fn with_changes(self, changes: &[SpecChange], manifest: &DatasetManifest) -> Result<Self, SpecError> {
         if changes.is_empty() {
             return Ok(self);
@@ -277,7 +277,7 @@ pub struct SpecError {
     pub column: usize,
     /// Dotted key path; empty for the file as a whole.
     pub path: String,
-    /// Where a number is to be filled in: the lines and key paths of the others that are.
+    /// If a number must be filled in: the lines and key paths of the other numbers that must be filled in.
     pub unfilled: Vec<(usize, String)>,
     /// The line's text.
     pub snippet: String,

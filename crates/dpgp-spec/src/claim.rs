@@ -76,13 +76,13 @@ impl RawClaim {
     }
 }
 
-/// Whose a claim is.
+/// Who makes a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimOwner {
-    /// The paper says it about its results.
+    /// The paper makes the claim about its results.
     Paper,
-    /// We say it about ours.
+    /// We make the claim about our results.
     Ours,
 }
 
@@ -120,11 +120,11 @@ pub enum ClaimMargin {
 /// Right-hand side of a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimRightSide {
-    /// Rows, of any of these.
+    /// The rows of any of these cells.
     Cells(Vec<CellSelector>),
     /// A number.
     Number(f64),
-    /// A choice uniformly at random in the same cell.
+    /// A uniformly random choice in the same cell.
     Uniform(UniformBaseline),
 }
 
@@ -134,33 +134,33 @@ pub enum ClaimRightSide {
 pub struct Claim {
     /// Whose statement it is.
     pub from: ClaimOwner,
-    /// Where the paper says it; empty if the claim is ours.
+    /// Where the paper makes the claim; empty if the claim is ours.
     pub place: String,
-    /// Its sentence; empty if the claim is ours.
+    /// The paper's sentence; empty if the claim is ours.
     pub quote: String,
     /// The statement, in words.
     pub text: String,
-    /// The metric that it is about.
+    /// The metric that the claim is about.
     pub metric: String,
     /// The cells on the left.
     pub cells: CellSelector,
-    /// The cells that are subtracted from them.
+    /// The cells whose values are subtracted on the left.
     pub minus: Option<CellSelector>,
     /// The relation.
     pub is: ClaimRelation,
     /// The right-hand side.
     pub other: ClaimRightSide,
-    /// Their metric, if it is another.
+    /// The metric on the right, if it differs from `metric`.
     pub other_metric: Option<String>,
-    /// The cells that are subtracted there.
+    /// The cells whose values are subtracted on the right.
     pub other_minus: Option<CellSelector>,
-    /// How far the left may lie on the wrong side.
+    /// How far the left-hand side may lie on the wrong side of the right-hand side.
     pub margin: Option<ClaimMargin>,
-    /// The relation must hold for more than this share of the comparisons; without it, for all of them.
+    /// The relation must hold for more than this share of the comparisons, or for all of them if there is no share.
     pub share: Option<f64>,
-    /// The axes on which rows that are compared agree, by index.
+    /// The axes on which compared rows agree, by index.
     pub agree: Vec<usize>,
-    /// The axes on which rows on the left differ, with their names.
+    /// The axes on which rows on the left differ, by index and name.
     pub open: Vec<(usize, String)>,
 }
 
@@ -186,7 +186,7 @@ impl Claim {
     }
 }
 
-/// Whether a metric is the one named, or of the family.
+/// Whether a metric is the named one, or belongs to the named family.
 fn matches_metric(named: &str, metric: &str) -> bool {
     match named.strip_suffix('*') {
         Some(family) => metric.starts_with(family),
@@ -266,7 +266,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         open.map(|(i, axis)| (i, axis.name.clone())).collect()
     }
 
-    /// The axes on which rows agree that a claim compares: if it pairs them, or subtracts one from the other, those that no side names.
+    /// The axes on which compared rows must agree: those that no side names, if the claim pairs rows or subtracts one from another.
     fn paired_axes(&self, raw: &RawClaim) -> Vec<usize> {
         let subtracts = raw.minus.is_some() || raw.other_minus.is_some();
         let sides = [Some(&raw.cells), raw.minus.as_ref(), raw.other.as_ref(), raw.other_minus.as_ref()];
@@ -294,17 +294,17 @@ pub struct ReferenceValue {
     pub spread: Option<f64>,
     /// What the spread is.
     pub spread_kind: SpreadKind,
-    /// Over how many things the spread was taken.
+    /// How many folds or replicates the spread is over.
     pub count: Option<u32>,
     /// How many runs the number is the mean of.
     pub runs: u32,
     /// The unit of the last printed digit.
     pub precision: f64,
-    /// The largest difference that agrees, for formulas and readings off a figure.
+    /// The largest difference that counts as agreement, for formulas and for numbers read off a figure.
     pub tolerance: Option<f64>,
     /// The difference that matters: a wider interval is inconclusive.
     pub effect: Option<f64>,
-    /// Why agreement proves nothing: a setting was chosen so that it fits.
+    /// Why agreement proves nothing: a setting was chosen so that the number fits.
     pub fitted: Option<String>,
     /// Where it stands.
     pub source: String,
@@ -312,14 +312,14 @@ pub struct ReferenceValue {
     pub read: ReadingMethod,
 }
 
-/// Whose a number is. Only the first was published.
+/// Where a number comes from. Only the paper's numbers were published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueOwner {
     /// Printed in the paper, or read off its figure.
     Paper,
-    /// Of a result file or the code of its authors.
+    /// From a result file or the code of the paper's authors.
     Authors,
-    /// Of an independent computation, not in the paper.
+    /// From an independent computation, not in the paper.
     Reference,
 }
 
@@ -327,7 +327,7 @@ impl ValueOwner {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Paper, Self::Authors, Self::Reference];
 
-    /// The section of a spec that holds its numbers, and the column of a result table.
+    /// The name of the spec section and of the result table column for these numbers.
     pub fn section_name(self) -> &'static str {
         match self {
             Self::Paper => "published",
@@ -404,7 +404,7 @@ struct ValueTablePlace<'a> {
 }
 
 impl<T: TaskSection> SpecReferenceResolver<'_, T> {
-    /// Those of all tables of a spec. With reduced settings one that fails is left out: the full spec has been checked.
+    /// The numbers in all tables of a spec. With reduced settings, a number that fails is left out: the full spec has been checked.
     pub fn resolve_reference_values(&self, document: &RawSpec) -> Result<ResolvedReferenceValues, SpecError> {
         let mut all = ResolvedReferenceValues { found: Vec::new(), left_out: 0 };
         let mut seen = BTreeSet::new();
@@ -462,7 +462,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         })
     }
 
-    /// Of how many runs an entry is the mean: of one where it says nothing.
+    /// The number of runs that an entry is the mean of; one by default.
     fn resolve_run_count(&self, at: &[&str], entry: &ValueEntry) -> Result<u32, SpecError> {
         match entry.runs {
             None => Ok(1),

@@ -84,9 +84,9 @@ pub enum DeviationKind {
     Inferred,
     /// The paper is wrong; the correction is used or offered.
     Corrected,
-    /// Other data than the paper's are used.
+    /// Data other than the paper's are used.
     StandIn,
-    /// Numbers or statements that do not reproduce: what was tried, and what is known of the reason.
+    /// Numbers or statements are not reproduced: what was tried, and what is known about the reason.
     Difference,
 }
 
@@ -137,13 +137,13 @@ pub(super) struct RawSpec {
 }
 
 impl RawSpec {
-    /// Reads the raw form; unknown keys and wrong types fail here with their place.
+    /// Reads the raw form. Unknown keys and wrong types fail here, with their position.
     pub fn parse(source: &SourceText) -> Result<Self, SpecError> {
         let document: Self = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
         document.check_and_fill_in(source)
     }
 
-    /// Checks what is said of the experiment as a whole, and fills in what follows from printed numbers.
+    /// Checks the keys about the experiment as a whole, and fills in what follows from printed numbers.
     pub fn check_and_fill_in(mut self, source: &SourceText) -> Result<Self, SpecError> {
         self.derive_task_from_printed_numbers();
         let replicates = self.experiment.replicates;
@@ -213,7 +213,7 @@ impl RawSpec {
         all
     }
 
-    /// The tables of numbers of one owner.
+    /// The tables of numbers from one owner.
     pub fn value_tables(&self, owner: ValueOwner) -> &BTreeMap<String, ValueTable> {
         match owner {
             ValueOwner::Paper => &self.published,

@@ -26,9 +26,9 @@ pub struct Experiment<T: TaskSection> {
     pub name: String,
     /// Whether the settings are the reduced ones of its `[quick]` table.
     pub quick: bool,
-    /// Changes for one run, in words; none in an experiment as its spec has it.
+    /// The changes for this run, in words; none if the experiment is as in its spec.
     pub changes: Vec<String>,
-    /// Its text, for errors that turn up only when data are read.
+    /// The text of its spec, for errors that appear only when data are read.
     pub source: SourceText,
     /// Its title and other facts.
     pub meta: Meta,
@@ -38,7 +38,7 @@ pub struct Experiment<T: TaskSection> {
     pub cells: Vec<Cell<T>>,
     /// Its cells grouped by what is computed together.
     pub blocks: Vec<CellBlock>,
-    /// The numbers that stand beside its own.
+    /// The numbers that its own are compared with.
     pub counterparts: Vec<ReferenceValue>,
     /// The claims.
     pub claims: Vec<Claim>,
@@ -46,17 +46,17 @@ pub struct Experiment<T: TaskSection> {
     pub deviations: Vec<ProtocolDeviation>,
     /// The words of its errata.
     pub errata: Vec<ErratumWords>,
-    /// Breaks of privacy that it declares.
+    /// The broken guarantees that it declares.
     pub broken: Vec<BrokenGuarantee>,
     /// Numbers and claims that a reduced or changed grid has no cells for.
     pub left_out: usize,
-    /// How its table is laid out for people, if not as a list.
+    /// How its table is laid out for readers, if it is not a plain list.
     pub layout: Option<TableLayout>,
     /// The figure, if it has one.
     pub figure: Option<FigureSetting>,
-    /// The cells that it shows.
+    /// The cells that the figure shows.
     pub figure_cells: CellSelector,
-    /// Its words for labels and axes of the grid and for metrics.
+    /// The figure's names for axes of the grid, their labels and metrics.
     pub figure_names: BTreeMap<String, String>,
 }
 
@@ -76,7 +76,7 @@ impl<T: TaskSection> Experiment<T> {
     /// Reads a spec from a text.
     ///
     /// # Errors
-    /// [`SpecError`] with the place of the first thing that is wrong.
+    /// [`SpecError`] with the place of the first mistake.
     pub fn parse(name: &str, file: &Path, text: String, manifest: &DatasetManifest) -> Result<Self, SpecError> {
         let source = SourceText::new(file, text);
         let document = RawSpec::parse(&source)?;
@@ -87,7 +87,7 @@ impl<T: TaskSection> Experiment<T> {
     /// and claims about cells that the reduced grid lacks are left out.
     ///
     /// # Errors
-    /// [`SpecError`] inside `[quick]`.
+    /// [`SpecError`] if `[quick]` is not valid.
     pub fn with_quick_settings(self, manifest: &DatasetManifest) -> Result<Self, SpecError> {
         let source = self.source.with_quick_table_first();
         match quick_document(&source)? {
@@ -149,8 +149,8 @@ impl<T: TaskSection> Experiment<T> {
         if self.quick { format!("{}/quick", self.name) } else { self.name.clone() }
     }
 
-    /// An error at a key path of a cell that turned up only when its data were read. A path that the grid
-    /// sets is not in the text; then the nearest section is shown.
+    /// An error at a key path of a cell, for errors that appear only when its data are read. If the grid sets the
+    /// path, it is not in the text, and the nearest section is shown.
     pub fn error_at_key_path(&self, path: &str, problem: SpecProblem) -> SpecError {
         let segments: Vec<&str> = path.split('.').collect();
         self.source.error(&segments, problem)
@@ -161,7 +161,7 @@ impl<T: TaskSection> Experiment<T> {
         self.cells.first().map_or(&[], |cell| cell.setting().task.secondary_metrics())
     }
 
-    /// A path that the spec names, which is relative to the spec.
+    /// A path that the spec names, resolved relative to the folder of the spec.
     pub fn resolve_path(&self, path: &str) -> std::path::PathBuf {
         self.source.file().parent().unwrap_or(Path::new("")).join(path)
     }
@@ -180,7 +180,7 @@ impl<T: TaskSection> Experiment<T> {
     }
 }
 
-/// From this number of replicates on, rows show the quantiles of 2.5 and 97.5 per cent of their values.
+/// From this number of replicates on, rows show the 2.5 % and 97.5 % quantiles of their values.
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
 /// Context in which numbers, claims and figures are resolved.
@@ -194,7 +194,7 @@ pub(super) struct SpecReferenceResolver<'a, T: TaskSection> {
 }
 
 impl<T: TaskSection> SpecReferenceResolver<'_, T> {
-    /// Checks each entry. With reduced settings one that fails is left out: the full spec has been checked.
+    /// Checks each entry. With reduced settings, an entry that fails is left out: the full spec has been checked.
     fn resolve_all<R, C>(
         &self,
         raw: &[R],
@@ -337,7 +337,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
 }
 
 impl<T: TaskSection> Experiment<T> {
-    /// The words of the erratum that a cell computes; none if its task is another.
+    /// The words of the erratum that a cell computes; none if it has another task.
     pub fn erratum(&self, cell: &Cell<T>) -> Option<&ErratumWords> {
         let name = cell.setting().task.erratum_name()?;
         self.errata.iter().find(|words| words.name == name)
@@ -402,7 +402,7 @@ const CHANGEABLE: [&str; 8] = ["axis", "data", "experiment", "grid", "model", "n
 /// `[quick.axis]` lists the labels of an axis that are kept. None if the spec has no such table.
 ///
 /// # Errors
-/// [`SpecError`] inside `[quick]`.
+/// [`SpecError`] if `[quick]` is not valid.
 fn quick_document(source: &SourceText) -> Result<Option<RawSpec>, SpecError> {
     let mut table: Table = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
     let Some(Value::Table(mut quick)) = table.remove("quick") else { return Ok(None) };

@@ -142,8 +142,8 @@ pub struct IntervalsFigure {
     /// Whether a linear value axis shows only the range of the values instead of beginning at zero.
     #[serde(default)]
     pub close: bool,
-    /// The axis by whose labels the lines of the figure are grouped, with a rule between groups. Without it, they keep the
-    /// order of the grid.
+    /// The axis by whose labels the lines of the figure are grouped, with a rule between groups. Without this key, the
+    /// lines keep the order of the grid.
     #[serde(default)]
     pub groups: Option<String>,
 }
@@ -159,7 +159,7 @@ pub struct LinesFigure {
     pub x: String,
     /// The axis of the grid whose labels each have a line.
     pub lines: String,
-    /// The axis that has a panel for each of its labels; without it, one panel.
+    /// The axis that has a panel for each of its labels. Without this key, there is one panel.
     #[serde(default)]
     pub panels: Option<String>,
     /// The label of the x axis, with units.
@@ -178,7 +178,7 @@ pub struct LinesFigure {
     /// Where the y axis ends; lines that rise above it are listed above the panel.
     #[serde(default)]
     pub most: Option<f64>,
-    /// A label of `lines`. The values of all other lines are divided by those of this one, which becomes a level at 1.
+    /// A label of `lines`. The values of all other lines are divided by those of this line, which becomes a level at 1.
     #[serde(default)]
     pub relative: Option<String>,
     /// A panel for each group of lines, instead of one for all lines.
@@ -261,7 +261,7 @@ pub struct CurvesFigure {
     /// What the thick line of a panel shows; panels that combine cells by `overlay` show means.
     #[serde(default)]
     pub subject: CurvesSubject,
-    /// The legend label of the crosses (the data); without it, `data`.
+    /// The legend label of the crosses (the data); by default `data`.
     #[serde(default)]
     pub data_label: Option<String>,
     /// The label of the y axis of lengthscale panels, with units.
@@ -299,7 +299,7 @@ pub struct MapFigure {
     pub step: f64,
     /// The standard deviation of the noise at and above which a disc is invisible.
     pub vanish: f64,
-    /// The mean that has the largest disc, or the last colour; without it, the largest mean of all cells.
+    /// The mean that has the largest disc, or the last colour; by default, the largest mean of all cells.
     #[serde(default)]
     pub largest: Option<f64>,
     /// Whether the mean is shown by the colours of the discs instead of by their sizes.
@@ -461,7 +461,7 @@ pub struct TutorialFigure {
 }
 
 /// One family of metrics against another: a dot for each member `NAME` that has the metrics `X/NAME` and `Y/NAME`. Next to
-/// it are numbers from other sources that give both metrics. Each cell has its own panel.
+/// the dot are numbers from other sources that give both metrics. Each cell has its own panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsFigure {

@@ -21,9 +21,9 @@ pub(super) const SECTIONS: [&str; 5] = ["data", "model", "normalise", "privacy",
 
 /// Why a section could not be built.
 pub(super) enum SectionError {
-    /// An axis value that cannot be set: the axis' index, and why.
+    /// An axis value that cannot be set: the index of the axis, and the reason.
     Assign(usize, String),
-    /// Serde's refusal, its path without the section's name.
+    /// The error from serde, with a path that omits the name of the section.
     Form(serde_path_to_error::Error<toml::de::Error>),
     /// The setting could not be written back.
     Text(String),
@@ -81,7 +81,7 @@ impl<T: DeserializeOwned + Serialize> SectionBuilder<T> {
         }
     }
 
-    /// The section of the cell at these positions on the axes; none if neither base nor axes write it.
+    /// The section of the cell at these positions on the axes; none if neither the base nor an axis sets it.
     pub fn section_at(
         &mut self,
         axes: &[super::ExperimentAxis],
@@ -161,14 +161,14 @@ pub(super) fn check_section_name(path: &[String]) -> Result<(), SpecProblem> {
 pub struct SourceText {
     file: PathBuf,
     text: String,
-    /// Where keys stand, once an error asks for it.
+    /// Where keys stand, once an error needs this.
     keys: OnceLock<KeyPositions>,
     /// Whether the `[quick]` table is laid over the text.
     quick: bool,
 }
 
 impl SourceText {
-    /// The text of a file. It is parsed when a setting is read from it, and again for the places of keys if an error asks for them.
+    /// The text of a file. It is parsed when a setting is read from it, and again if an error needs the places of keys.
     pub fn new(file: &Path, text: String) -> Self {
         Self { file: file.to_path_buf(), text, keys: OnceLock::new(), quick: false }
     }
@@ -220,7 +220,7 @@ impl SourceText {
         self.error_at(None, path.join("."), problem)
     }
 
-    /// The key paths that there are.
+    /// All key paths in the text.
     pub(super) fn key_paths(&self) -> impl Iterator<Item = &[String]> + Clone {
         self.key_positions().places.iter().map(|(path, _)| path.as_slice())
     }
@@ -331,7 +331,7 @@ impl KeyPositions {
 pub struct TextDigest([u8; 32]);
 
 impl TextDigest {
-    /// The identity of a text.
+    /// The digest of a text.
     pub fn of_text(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }

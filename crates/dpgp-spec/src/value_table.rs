@@ -44,7 +44,7 @@ pub(super) struct ValueEntry {
     /// The number of folds, replicates or values over which the spread was computed.
     #[serde(default)]
     pub count: Option<u32>,
-    /// The number of runs over which the number is averaged; 1 if not given.
+    /// The number of runs over which the value is averaged; 1 if not given.
     #[serde(default)]
     pub runs: Option<u32>,
     /// The unit of the last printed digit.
@@ -70,7 +70,7 @@ impl ValueTable {
     /// One row with what the table says of all.
     ///
     /// # Errors
-    /// [`SpecProblem::Shape`] if the row has other columns than the table, or a cell of the wrong type.
+    /// [`SpecProblem::Shape`] if the row and the table differ in their columns, or an entry has the wrong type.
     pub fn parse_row(&self, row: &[Value]) -> Result<ValueEntry, SpecProblem> {
         if row.len() != self.columns.len() {
             let why = format!("the row has {} entries, but there are {} columns", row.len(), self.columns.len());
@@ -135,7 +135,7 @@ pub struct TableLayout {
     pub rows: Vec<String>,
     /// The axes whose labels run across the top.
     pub columns: Vec<String>,
-    /// Which number in each column is the best and is shown in bold. Without this key, none is.
+    /// Which number in each column is the best and is shown in bold. Without this key, no number is.
     #[serde(default)]
     pub best: Option<BestDirection>,
 }

@@ -75,7 +75,7 @@ impl MeasurableTask for CalibrationTask {
 /// How a posterior follows from noisy sums.
 enum InferenceRule {
     NoiseAware(NoiseAwareInverseSetting),
-    /// Covariances of the grid of the moment cone with the inducing inputs.
+    /// Covariances between the grid of the moment cone and the inducing inputs.
     Moment(DMatrix<f64>),
 }
 
@@ -188,8 +188,8 @@ impl<'a> MomentsCalibrationReplicateState<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationTask {
-    /// The number of training rows, which are at the beginning of the data. The test rows follow, and then as many rows with
-    /// the same inputs and the values of the true function.
+    /// The number of training rows, which are at the beginning of the data. The test rows follow. After them come as many
+    /// rows again, with the same inputs and the values of the true function.
     pub train: Count<10_000_000>,
     /// The public inducing inputs of noisy sums: a product grid with a range for each input. Noisy moments have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -340,7 +340,7 @@ pub(super) struct TestRows {
 }
 
 impl TestRows {
-    /// The first half of the rows is noisy, the other true.
+    /// The first half of the targets is noisy. The second half has the true values.
     pub fn new(task: &CalibrationTask, inputs: &DMatrix<f64>, targets: &[f64]) -> Self {
         let half = targets.len() / 2;
         let inside = |i: &usize| task.window.is_none_or(|[low, high]| (low..=high).contains(&inputs[(*i, 0)]));

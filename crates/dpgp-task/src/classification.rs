@@ -31,7 +31,7 @@ pub(crate) struct ClassificationProblem {
     /// The public upper triangular R of `Phi = Q R`.
     root: DMatrix<f64>,
     pub inputs: DMatrix<f64>,
-    /// The test inputs: the other rows, then the points asked for.
+    /// The test inputs: the other rows, then the requested points.
     pub test: DMatrix<f64>,
     /// Labels -1 and 1 of the training rows.
     pub labels: DVector<f64>,
@@ -41,7 +41,7 @@ pub(crate) struct ClassificationProblem {
 }
 
 impl ClassificationProblem {
-    /// The first `train` rows of the sample train, the others and then the points `at` are test inputs.
+    /// The first `train` rows of the sample are training rows. The others, followed by the points `at`, are the test inputs.
     pub fn new(
         job: &ReplicateJob<'_>,
         train: usize,
@@ -85,13 +85,13 @@ impl ClassificationProblem {
         Ok(PrivateNewtonStep::new(&step, &self.root, &self.inputs, labels, &self.options)?)
     }
 
-    /// The share of test rows that are of the more frequent class.
+    /// The share of test rows that belong to the more frequent class.
     pub fn majority_share(&self) -> f64 {
         let positive = self.truth.iter().filter(|class| **class).count();
         positive.max(self.truth.len() - positive) as f64 / self.truth.len().max(1) as f64
     }
 
-    /// The share of test rows whose class is the sign of the latent mean: where the averaged probability is above 1/2.
+    /// The share of test rows whose class matches the sign of the latent mean (positive if the averaged probability is above 1/2).
     pub fn accuracy(&self, weights: &DVector<f64>) -> f64 {
         let latent = &self.features.test * weights;
         let right = self.truth.iter().zip(latent.iter()).filter(|(class, f)| **class == (**f > 0.0));
@@ -342,7 +342,7 @@ pub(crate) struct PrivateStepSequence<'a> {
 }
 
 impl<'a> PrivateStepSequence<'a> {
-    /// A sequence of so many steps.
+    /// A sequence of this many steps.
     pub fn new(job: &'a ReplicateJob<'a>, each: TargetChangeGuarantee, steps: usize) -> Self {
         Self {
             job,

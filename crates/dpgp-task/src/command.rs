@@ -67,7 +67,7 @@ pub struct ProgramClaim {
     /// Delta, a probability.
     #[serde(default = "zero_delta")]
     pub delta: Finite,
-    /// Who or what claims it, for example the package.
+    /// Who or what claims the guarantee, for example the package.
     pub by: String,
 }
 
@@ -132,13 +132,13 @@ impl JsonSchema for Timeout {
 }
 
 impl CommandTask {
-    /// What a seed depends on beside the replicate: what the program is told. How it is started and what it consists of are no part of it, so
-    /// that a mended program meets the same draws.
+    /// What a seed depends on besides the replicate: the values that are passed to the program. The command and the files do
+    /// not count, so a corrected program gets the same draws.
     pub fn seed_material(&self) -> String {
         serde_json::json!([self.with, self.guarantee]).to_string()
     }
 
-    /// The program and its arguments, in a line.
+    /// The program and its arguments, on one line.
     pub fn command_line_text(&self) -> String {
         self.run.join(" ")
     }
@@ -162,7 +162,7 @@ impl TaskRequirements for CommandTask {
         }
         if let Some(ProgramClaim { delta, by, .. }) = &self.guarantee {
             let possible = (0.0..1.0).contains(&delta.get());
-            check_range("task.command.guarantee.delta", possible, "from 0 to below 1", delta.get())?;
+            check_range("task.command.guarantee.delta", possible, "at least 0 and below 1", delta.get())?;
             if by.trim().is_empty() {
                 return fail("task.command.guarantee.by", SpecProblem::Empty);
             }
@@ -227,7 +227,7 @@ pub struct ProgramRequest<'a> {
     pub replicate: u32,
     /// The claimed guarantee, from `task.command.guarantee`; null if none is claimed.
     pub guarantee: Option<&'a ProgramClaim>,
-    /// The data of the spec; null without any.
+    /// The data of the spec; null if the spec has none.
     pub data: Option<&'a RequestData>,
     /// The path of an empty folder that is removed afterwards.
     pub folder: &'a Path,
@@ -248,7 +248,7 @@ pub struct RequestData {
 /// (for example one per fold), and optionally `frames` for figures.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ProgramResponse {
-    /// Tables of numbers by name: columns by name.
+    /// Tables of numbers, by name. Each table holds its columns by name.
     #[serde(default)]
     pub frames: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
     /// The metrics.

@@ -52,8 +52,8 @@ struct RescaledSetting {
 }
 
 impl DirichletModel {
-    /// The model of a cell; none if it has another task or mechanism, or another kernel than the exponentiated quadratic with one
-    /// lengthscale or several.
+    /// The model of a cell; none if the cell has another task or mechanism, or a kernel other than the exponentiated quadratic
+    /// with one or several lengthscales.
     pub fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Dirichlet(task) = &*setting.task else { return None };
         Self::from_task(task, setting)
@@ -108,13 +108,13 @@ impl DirichletModel {
     /// With `K_ZZ` factorised.
     ///
     /// # Errors
-    /// [`TaskError::Linalg`] if it cannot be.
+    /// [`TaskError::Linalg`] if `K_ZZ` cannot be factorised.
     pub fn factorise_inducing(&self) -> Result<InducingInputs<'_>, TaskError> {
         Ok(InducingInputs::new(&self.kernel, &self.inducing_inputs())?)
     }
 
-    /// Summand of the rows of a file: the inputs, the class and the columns of the filters. None if the
-    /// release is of weighted sums, which are not sums over the rows of each class.
+    /// What is summed over the rows of a file: the inputs, the class and the columns of the filters. None if the
+    /// release contains weighted sums, which are not sums over the rows of each class.
     pub fn summand(&self, data: &DataSetting) -> Option<ClassSummand> {
         if self.task.release != DirichletReleaseSetting::ClassSums {
             return None;
@@ -135,7 +135,7 @@ impl DirichletModel {
     /// The sums of all classes with exactly rounded noise for the guarantee of a cell.
     ///
     /// # Errors
-    /// [`TaskError::OutOfRange`] for noise beyond the arithmetic.
+    /// [`TaskError::OutOfRange`] for noise that is too large for the arithmetic.
     pub fn release(
         &self,
         sums: &ClassSums,

@@ -65,7 +65,7 @@ pub enum TaskError {
         reason: &'static str,
     },
     /// The search for the mode did not end.
-    #[error("could not find the posterior mode: its gradient stays above {tolerance:e}")]
+    #[error("could not find the posterior mode: the gradient stays above {tolerance:e}")]
     NoMode {
         /// The largest element that was wanted.
         tolerance: f64,

@@ -36,7 +36,8 @@ pub struct GivenNumbersTask {
 pub enum GivenNumbersError {
     /// The spec names no table.
     #[error(
-        "has no task and no table of numbers: `dpgp grade TABLE.csv --experiment SPEC` compares one; to run it, set task.given.table"
+        "has no task and no table of numbers: to compare a table, use `dpgp grade TABLE.csv --experiment SPEC`; to run the spec, \
+         set task.given.table"
     )]
     NoTable,
     /// It cannot be read.
@@ -65,7 +66,8 @@ pub enum GivenNumbersError {
     },
     /// A cell has another number of rows than of replicates.
     #[error(
-        "task.given.table has {found} rows of {metric:?} for this cell, but experiment.replicates is {replicates}: both must be the number of runs"
+        "task.given.table has {found} rows of {metric:?} for this cell, but experiment.replicates is {replicates}: both must \
+         equal the number of runs"
     )]
     Replicates {
         /// The metric.

@@ -160,7 +160,7 @@ impl HyperparametersReplicateState<'_> {
 }
 
 impl TrueHyperparameters {
-    /// Which lengthscale and which standard deviation was chosen, and whether both are right.
+    /// Which lengthscale and standard deviation were chosen, and whether both are right.
     pub fn choice_indicators(self, task: &HyperparametersTask, chosen: Option<CandidateIndices>) -> Vec<f64> {
         let HyperparametersTask { lengthscales, noise_sds, .. } = task;
         let mut indicators: Vec<bool> =
@@ -282,7 +282,7 @@ impl<'a> CandidateDraws<'a> {
         Self { block, noise, shares: split_coinpress_budget(rules.steps, rho), refuse: rules.refuse }
     }
 
-    /// What an audit needs of these draws and of the selection that chooses among them.
+    /// What an audit needs to know about these draws and the selection that chooses among them.
     pub fn audited_selection(&self, selection: PrivateSelection) -> AuditedPrivateSelection {
         let HyperparametersReplicateState { prepared, task, observed, .. } = self.block;
         let mut sums = Vec::with_capacity(prepared.len());
@@ -435,9 +435,9 @@ pub enum HyperparametersMethod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoreRefusalRule {
-    /// Candidates for which the sum of the log-likelihoods exceeds the bound on a single one, as printed.
+    /// Candidates for which the sum of the log-likelihoods exceeds the bound on a single log-likelihood, as printed in the paper.
     Published,
-    /// Candidates for which the mean of the log-likelihoods exceeds the bound on a single one.
+    /// Candidates for which the mean of the log-likelihoods exceeds the bound on a single log-likelihood.
     Corrected,
 }
 

@@ -72,13 +72,13 @@ impl ModelMemory {
 const GIB: f64 = (1 << 30) as f64;
 
 const FITC: &str = "use inducing inputs (model.sparse.fitc.inducing.kmeans = { centres = 10 }), or sums, whose \
-    memory does not grow with the rows (task.surface, or a spec from `dpgp new --data FILE --private-inputs`)";
+    memory use does not grow with the number of rows (task.surface, or a spec from `dpgp new --data FILE --private-inputs`)";
 const SOR: &str = "use inducing inputs (model.sparse.sor.inducing.kmeans = { centres = 10 }), or train on fewer rows";
 const FEWER_CANDIDATES: &str = "the candidates are exact models: compare them on fewer rows (data.draw.rows = \
     2000), or average hyperparameters with noisy moments, which costs no budget (task.surface, or a spec from `dpgp \
     new --data FILE --private-inputs`)";
 const FEWER: &str = "predict at fewer points, test fewer rows at once (split.tail = 200), use fewer inducing \
-    inputs, or use sums, whose memory does not grow with the rows (task.surface, or a spec from `dpgp new --data \
+    inputs, or use sums, whose memory use does not grow with the number of rows (task.surface, or a spec from `dpgp new --data \
     FILE --private-inputs`)";
 
 fn exact_regression_entry_count(fitted: FitSize, mechanism: &MechanismSetting) -> f64 {

@@ -159,7 +159,7 @@ pub struct NoiseCalibrationKey {
 /// The noise that a guarantee needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoiseCalibration {
-    /// Standard deviation of the noise over the clip.
+    /// Standard deviation of the noise divided by the clip.
     pub multiplier: f64,
     /// The epsilon from privacy loss distributions for the same noise, with sampling treated as Poisson.
     pub tight: f64,
@@ -173,8 +173,8 @@ impl NoiseCalibrationKey {
     /// The question about a training for the guarantee of a cell.
     ///
     /// # Errors
-    /// [`TaskError`] for a guarantee that is none, which the checks of a spec refuse, and for more steps than an accountant
-    /// counts.
+    /// [`TaskError`] for an invalid guarantee, which the checks of a spec refuse, and for more steps than an accountant
+    /// supports.
     pub fn new(advi: &AdviSetting, gradient: &GradientSetting, cell: &PrivacySetting) -> Result<Self, TaskError> {
         let rate = advi.rate;
         let sampling = match advi.sampling {
@@ -195,7 +195,7 @@ impl NoiseCalibrationKey {
     /// Finds the least noise multiplier that keeps the budget, and what is proved of it.
     ///
     /// # Errors
-    /// [`AccountingError`] if no noise is enough, or its accountant has no proof for the sampling.
+    /// [`AccountingError`] if no amount of noise is enough, or the accountant has no proof for the sampling.
     pub fn calibrate_noise(&self) -> Result<NoiseCalibration, AccountingError> {
         let Self { relation, schedule, budget, .. } = *self;
         let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
@@ -224,7 +224,7 @@ pub struct PosteriorTask {
     pub positive: ThresholdSetting,
     /// The number of training rows, which are at the beginning of the data. The others are test rows.
     pub train: Count,
-    /// How the posterior is found.
+    /// How the posterior is approximated.
     pub method: PosteriorMethod,
 }
 
@@ -239,13 +239,13 @@ pub enum PosteriorModel {
     },
 }
 
-/// How a posterior is found.
+/// How a posterior is approximated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PosteriorMethod {
-    /// It is approximated by its mode, without privacy.
+    /// By its mode, without privacy.
     Mode {},
-    /// It is approximated by variational inference with stochastic gradients.
+    /// By variational inference with stochastic gradients.
     Advi(AdviSetting),
 }
 

@@ -21,7 +21,7 @@ pub type CellSetting = dpgp_spec::setting::SpecCellSetting<TaskSetting>;
 /// A checked point of the grid.
 pub type Cell = dpgp_spec::Cell<TaskSetting>;
 
-/// A spec whose every value has been checked.
+/// A spec with all its values checked.
 pub type Experiment = dpgp_spec::Experiment<TaskSetting>;
 
 macro_rules! tasks {
@@ -90,7 +90,7 @@ const FILLED_IN: &str = "\
     privacy = { epsilon = inf, delta = 0.5, change = 1.0, mechanism.function.sensitivity = \"exact\" }";
 
 impl TaskSetting {
-    /// Whether it works on rows that are read for it. Programs read their data themselves, and given numbers have none.
+    /// Whether the task needs rows that dpgp reads. Programs read their data themselves, and given numbers use no data.
     pub fn reads_rows(&self) -> bool {
         !matches!(self, Self::Command(_) | Self::Given(_))
     }

@@ -371,7 +371,7 @@ pub struct RegressionTask {
 }
 
 impl RegressionTask {
-    /// The metric that it measures.
+    /// The metric that the task measures.
     pub fn metric(&self) -> &'static str {
         if self.draws.get() == 0 { "expected-rmse" } else { "rmse" }
     }

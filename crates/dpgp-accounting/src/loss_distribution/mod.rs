@@ -45,7 +45,7 @@ impl Accountant for LossDistributionAccountant {
             return Err(self.refusal(
                 event,
                 relation,
-                "no known pair of distributions dominates one step and composes",
+                "no pair of distributions is known that dominates one step and also composes",
                 "full batches and Poisson sampling",
             ));
         };

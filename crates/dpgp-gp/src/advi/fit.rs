@@ -74,8 +74,8 @@ impl VariationalGaussian {
         }
     }
 
-    /// From the gradient of a loss in `z` to its gradient in the parameters, at `z = mu + L n`, plus `entropy` times the
-    /// gradient of the entropy (`sum omega` and a constant).
+    /// Turns the gradient of a loss with respect to `z = mu + L n` into its gradient with respect to the parameters, plus
+    /// `entropy` times the gradient of the entropy (`sum omega` and a constant).
     pub fn backpropagate_gradient(&self, loss: &[f64], n: &[f64], entropy: f64, gradient: &mut [f64]) {
         let d = self.dimension;
         gradient[..d].copy_from_slice(loss);
@@ -111,7 +111,7 @@ impl VariationalGaussian {
 pub struct VariationalFitOptions {
     /// The variational family.
     pub family: VariationalFamily,
-    /// Steps T, each of which the accountant counts.
+    /// The number of steps T. The accountant counts each of them.
     pub steps: usize,
     /// The rate q at which a step samples rows.
     pub rate: f64,
@@ -119,7 +119,7 @@ pub struct VariationalFitOptions {
     pub sampling: BatchSampling,
     /// The learning rate.
     pub learning_rate: f64,
-    /// Bound c on the norm of one row's gradient; none without clipping.
+    /// The bound c on the norm of one row's gradient, or `None` without clipping.
     pub clip: Option<f64>,
     /// Standard deviation of the noise on the summed gradient, in the units of `clip`.
     pub noise: f64,
@@ -261,7 +261,7 @@ pub enum BatchSampling {
 }
 
 impl BatchSampling {
-    /// Draws the rows of one step, which replace what `batch` holds.
+    /// Draws the rows of one step. They replace the contents of `batch`.
     pub fn draw(self, rows: usize, rate: f64, stream: &mut Pcg64, batch: &mut Vec<usize>) {
         batch.clear();
         let size = batch_size(rows, rate);
@@ -327,12 +327,12 @@ pub struct WindowedAdaGrad {
 }
 
 impl WindowedAdaGrad {
-    /// With a learning rate, for so many parameters.
+    /// An optimiser with this learning rate, for this number of parameters.
     pub fn new(rate: f64, parameters: usize) -> Self {
         Self { rate, squares: vec![vec![0.0; parameters]; WINDOW], step: 0 }
     }
 
-    /// One step down a gradient.
+    /// Takes one step down a gradient.
     pub fn step(&mut self, parameters: &mut [f64], gradient: &[f64]) {
         // A ring: the newest squares take the place of the oldest ones.
         let oldest = &mut self.squares[self.step % WINDOW];
@@ -352,7 +352,7 @@ const MOST: usize = 10_000;
 /// Maximises the log joint density by gradient ascent with Barzilai-Borwein steps and backtracking, until the largest
 /// element of the gradient is below `tolerance`. None if it does not get there.
 ///
-/// The step is `s's / s't` for the change s of z and the fall t of the gradient: the inverse curvature along s. Source:
+/// The step is `s's / s't` for the change s in z and the decrease t in the gradient: the inverse curvature along s. Source:
 /// Barzilai and Borwein 1988.
 pub fn find_posterior_mode(model: &dyn BayesianModel, tolerance: f64) -> Option<Vec<f64>> {
     let d = model.dimension();

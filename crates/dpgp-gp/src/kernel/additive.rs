@@ -33,7 +33,7 @@ pub struct AdditiveSetting {
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
 pub struct InputPairKernelSetting {
-    /// The positions of the two in the list of inputs, counted from 0.
+    /// The positions of the two inputs in the list of inputs, counted from 0.
     pub inputs: [usize; 2],
     /// Its variance.
     pub variance: Positive,
@@ -44,12 +44,12 @@ pub struct InputPairKernelSetting {
 pub struct ExponentiatedQuadraticTerm {
     /// Its variance.
     pub variance: f64,
-    /// A lengthscale for each input, infinite for those that it does not depend on.
+    /// A lengthscale for each input, infinite for inputs that the kernel does not depend on.
     pub lengthscales: Vec<f64>,
 }
 
 impl ExponentiatedQuadraticTerm {
-    /// The inputs that it depends on.
+    /// The inputs that the kernel depends on.
     pub fn active_inputs(&self) -> Vec<usize> {
         (0..self.lengthscales.len()).filter(|input| self.lengthscales[*input].is_finite()).collect()
     }
@@ -66,13 +66,13 @@ impl AdditiveSetting {
         alone + self.pairs.iter().map(|pair| pair.variance.get()).sum::<f64>()
     }
 
-    /// The variance of the part that varies most.
+    /// The largest variance of a term.
     pub fn largest_term_variance(&self) -> f64 {
         let alone = self.variances.iter().map(|variance| variance.get());
         alone.chain(self.pairs.iter().map(|pair| pair.variance.get())).fold(0.0, f64::max)
     }
 
-    /// The parts that vary, with lengthscales in some unit for each input.
+    /// The terms with a positive variance, with lengthscales in the given unit of each input.
     pub fn terms_in_units(&self, units: &[f64]) -> Vec<ExponentiatedQuadraticTerm> {
         let alone = self.variances.iter().enumerate().filter(|(_, variance)| variance.get() > 0.0);
         let alone = alone.map(|(input, variance)| self.term_in_units(variance.get(), &[input], units));

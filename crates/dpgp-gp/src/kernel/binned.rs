@@ -40,7 +40,7 @@ pub struct BinKernel {
     pub variance: f64,
     /// One lengthscale per dimension, in units of the inputs.
     pub lengthscales: Vec<f64>,
-    /// What is observed of a bin.
+    /// What an observation of a bin measures.
     pub observed: BinObservation,
 }
 
@@ -50,7 +50,7 @@ impl BinKernel {
         self.multiply_axis_entries(bins, &self.axis_covariances(bins))
     }
 
-    /// Its derivatives with respect to the logarithm of each lengthscale (D matrices, n x n).
+    /// The derivatives of this covariance with respect to the logarithm of each lengthscale (D matrices, n x n).
     pub fn log_lengthscale_gradients(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
         let mut factors = self.axis_covariances(bins);
         let mut slopes = Vec::with_capacity(factors.len());
@@ -63,7 +63,7 @@ impl BinKernel {
         slopes
     }
 
-    /// The (t x n) covariance of f at points (t x D) with the observations.
+    /// The (t x n) covariance between f at points (t x D) and the observations.
     pub fn cross_covariance(&self, points: &DMatrix<f64>, bins: &Bins) -> DMatrix<f64> {
         let factors: Vec<DMatrix<f64>> =
             (0..bins.dimensions()).map(|d| self.axis_cross_covariance(points, bins, d)).collect();
@@ -182,7 +182,7 @@ impl BinIndexPrefixes {
         Self(prefixes)
     }
 
-    /// Writes `first` times one entry of each dimension for every bin: `((first e_0) e_1) e_2`, multiplied in the order of the dimensions.
+    /// For every bin, writes the product of `first` and one entry of each dimension, in their order: `((first e_0) e_1) e_2`.
     pub fn write_entry_products(&self, first: f64, entries: &[&[f64]], out: &mut [f64]) {
         let mut values = vec![first];
         for (prefix, entries) in self.0.iter().zip(entries) {

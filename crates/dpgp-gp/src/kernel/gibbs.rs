@@ -111,7 +111,7 @@ pub struct DensityLengthscale {
 }
 
 impl DensityLengthscale {
-    /// From the public inputs (n x d).
+    /// The lengthscale for these public inputs (n x d).
     pub fn new(inputs: &DMatrix<f64>, bandwidth: f64, points: f64, longest: f64) -> Self {
         let inputs = inputs.column_iter().map(|c| c.iter().copied().collect()).collect();
         Self { inputs, bandwidth, points, longest }

@@ -11,8 +11,8 @@ use super::{Kernel, StationaryKernel};
 
 /// The table of a kernel in a spec: its settings, and the covariance function that they make.
 ///
-/// Each number is of a type that says its range ([`number`](dpgp_number)), so that a table that was read is right but for
-/// what depends on the data, which [`fits`](Self::check_input_count) tells.
+/// The types of the numbers enforce their ranges ([`number`](dpgp_number)) when a table is read. Only what depends on the
+/// data is checked later, by [`Self::check_input_count`].
 pub trait SpecKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// An example of the table for two inputs. All laws of kernels are tested on it.
     const EXAMPLE: &'static str;
@@ -37,7 +37,7 @@ pub trait SpecKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOw
 /// A key of a kernel's table that does not fit the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelKeyError {
-    /// The key, dotted from the kernel down.
+    /// The dotted path of the key, starting from the kernel.
     pub key: String,
     /// The problem.
     pub reason: KernelKeyErrorReason,
@@ -46,11 +46,11 @@ pub struct KernelKeyError {
 /// Why a key does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelKeyErrorReason {
-    /// A list of nothing.
+    /// The list is empty.
     Empty,
-    /// A list of so many, where each input has one.
+    /// The list has this many values, but it needs one for each input.
     Dimension(usize),
-    /// No two different inputs.
+    /// The list does not name two different inputs.
     Places,
 }
 
@@ -77,7 +77,7 @@ macro_rules! kernels {
         }
 
         impl KernelSetting {
-            /// The word of each kernel, with an example of its table.
+            /// The keyword of each kernel, with an example of its table.
             pub const EXAMPLES: &[(&str, &str)] = &[$(($word, $table::EXAMPLE)),+];
 
             /// As [`SpecKernel::check_input_count`].

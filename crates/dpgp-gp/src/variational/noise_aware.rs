@@ -88,8 +88,8 @@ pub enum NoiseCorrection {
 }
 
 impl NoiseCorrection {
-    /// The covariance of the weights with what the noise adds, for S (m x m), w (m) and the standard deviations of the noise
-    /// on A and on the diagonal of B; cost `m^3`.
+    /// The covariance of the weights, including what the noise adds, for S (m x m), w (m) and the standard deviations of the
+    /// noise on A and on the diagonal of B. The cost is `m^3`.
     pub fn covariance(self, inverse: &DMatrix<f64>, weights: &DVector<f64>, sd_a: f64, sd_b: f64) -> DMatrix<f64> {
         // With `Var E_ii = sd_b^2` and `Var E_ij = sd_b^2 / 2`, E symmetric: `Cov(E w) = sd_b^2 / 2 (|w|^2 I + w w')`.
         let half = 0.5 * sd_b * sd_b;

@@ -44,12 +44,12 @@ pub struct MomentsSetting {
     /// The public box of the inputs: the two ends of each input's range, for at most four inputs, or twelve with the
     /// `additive` kernel. A point outside the box counts as the nearest point in it.
     pub domain: Vec<[f64; 2]>,
-    /// What is summed: waves, which suit functions that vary slowly, or nested cells, as many as the number of rows
-    /// justifies. Cells allow at most four inputs, and use only the form of the model's kernel and the ratios of its
+    /// What is summed: waves, which suit functions that vary slowly, or nested cells, whose number depends on the number
+    /// of rows. Cells allow at most four inputs, and use only the form of the model's kernel and the ratios of its
     /// lengthscales.
     #[serde(default, skip_serializing_if = "MomentFeatures::are_waves")]
     pub features: MomentFeatures,
-    /// Replaces the nested cells by a single grid with this number of cells along each input, a power of two. A prediction
+    /// Replaces the nested cells with a single grid with this number of cells along each input, a power of two. A prediction
     /// is the noisy sum of a cell divided by its noisy count. For comparisons in `task.leaderboard` and `task.calibration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells_per_input: Option<Count>,
@@ -78,7 +78,7 @@ impl MomentFeatures {
     /// The better choice for a public number of rows and this many inputs, where no more is known. If somebody guessed the lengthscale
     /// right, waves err somewhat less. If the function varies faster, they miss it, and their intervals miss it too.
     ///
-    /// Noise grows with the most rows of one person (or 1), so that as many rows count as one.
+    /// Noise grows with the largest number of rows of one person (at least 1), so that this many rows count as one.
     pub fn for_rows(rows: usize, rows_per_person: usize, inputs: usize) -> Self {
         if rows / rows_per_person.max(1) >= FEWEST_ROWS_FOR_CELLS && inputs <= 2 { Self::Cells } else { Self::Waves }
     }
@@ -132,7 +132,7 @@ impl MomentsSetting {
     pub fn check(&self, inputs: usize) -> CheckResult {
         let path = PATH;
         let domain = format!("{path}.domain");
-        check_range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for moments", inputs as f64)?;
+        check_range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for noisy moments", inputs as f64)?;
         check_dimension(&domain, inputs, self.domain.len())?;
         self.domain.iter().try_for_each(|[low, high]| {
             check_range(&domain, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
@@ -158,7 +158,7 @@ impl MomentsSetting {
         check_range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
     }
 
-    /// How many inputs (n x d) lie outside of the box: each counts as the nearest place in it.
+    /// How many inputs (n x d) lie outside the box. Each counts as the nearest point in the box.
     pub fn count_outside_box(&self, inputs: &DMatrix<f64>) -> usize {
         let mut outside = 0;
         for input in inputs.row_iter() {

@@ -490,7 +490,7 @@ pub fn check_waves_only(path: &str, moments: &MomentsSetting) -> CheckResult {
     match moments.features {
         MomentFeatures::Waves => Ok(()),
         MomentFeatures::Cells => {
-            fail("privacy.mechanism.moments.features", SpecProblem::Shape(format!("{path} works with \"waves\" only")))
+            fail("privacy.mechanism.moments.features", SpecProblem::Shape(format!("{path} works only with \"waves\"")))
         }
     }
 }
@@ -514,7 +514,7 @@ pub fn check_stationary_kernel(setting: &CellSections) -> CheckResult {
 fn check_additive_pair_count(kernel: &KernelSetting) -> CheckResult {
     let KernelSetting::Additive(additive) = kernel else { return Ok(()) };
     let pairs = additive.pairs.len();
-    check_range("model.kernel.additive.pairs", pairs <= MOST_PAIRS, "at most 16 pairs for moments", pairs as f64)
+    check_range("model.kernel.additive.pairs", pairs <= MOST_PAIRS, "at most 16 pairs for noisy moments", pairs as f64)
 }
 
 /// Inputs in units of the box (n x d); those outside move to its nearest point.

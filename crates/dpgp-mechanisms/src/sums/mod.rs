@@ -97,11 +97,11 @@ fn default_split() -> Positive {
 pub enum FeatureBoundSetting {
     /// The number of inducing inputs.
     Trivial,
-    /// From the spacing of inducing inputs on a line, as printed in the paper.
+    /// A bound from the spacing of inducing inputs on a line, as printed in the paper.
     PrintedLine,
     /// As `printed-line`, but without its two superfluous terms.
     Line,
-    /// From the smallest distance between inducing inputs.
+    /// A bound from the smallest distance between inducing inputs.
     Separated,
     /// The supremum over a public box, which is given by its two ends in each dimension.
     Supremum(Vec<[f64; 2]>),
@@ -141,7 +141,7 @@ impl SumsSetting {
     /// The public box of the inputs.
     ///
     /// # Errors
-    /// [`SpecProblem::Shape`] where the features are bounded without one.
+    /// [`SpecProblem::Shape`] if the features are bounded without a box.
     pub fn domain(&self) -> Result<&[[f64; 2]], SettingError> {
         let FeatureBoundSetting::Supremum(domain) = &self.features else {
             let why = "the posterior \"sites\" needs a public box of the inputs: features = { supremum = ... }";

@@ -13,9 +13,9 @@ use dpgp_number::{OutOfRangeError, Positive};
 /// Bounds on what one record contributes: `|k| <= features`, `|y| <= target`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordBounds {
-    /// `R_k`, on the norm of the covariances with the inducing inputs.
+    /// `R_k`, the bound on the norm of the covariances with the inducing inputs.
     pub features: f64,
-    /// `R_y`, on the target.
+    /// `R_y`, the bound on the absolute value of the target.
     pub target: f64,
 }
 
@@ -68,7 +68,7 @@ pub fn max_free_split_ratio(bounds: RecordBounds) -> f64 {
 /// of two contributions is no greater.
 ///
 /// ```
-/// // A record with |k| = 1 that changes its class leaves (k, k k') in one class and brings it to another.
+/// // A record with |k| = 1 that changes its class takes (k, k k') out of one class and adds it to another.
 /// assert_eq!(dpgp_mechanisms::class_sums_sensitivity(1.0, 1.0), 2.0);
 /// ```
 pub fn class_sums_sensitivity(features: f64, c: f64) -> f64 {
@@ -119,9 +119,9 @@ impl HeteroscedasticSensitivityRule {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SumsNoise {
-    /// On each entry of A.
+    /// The standard deviation on each entry of A.
     pub sd_a: f64,
-    /// On the diagonal of B; `sqrt 2` times smaller elsewhere.
+    /// The standard deviation on the diagonal of B; `sqrt 2` times smaller elsewhere.
     pub sd_b: f64,
 }
 

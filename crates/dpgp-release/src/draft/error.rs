@@ -34,7 +34,7 @@ pub enum DraftError {
         fewest: usize,
     },
     /// Released bounds are of another column.
-    #[error("{}: holds bounds for {found:?}, but the target is {target:?}", path.display())]
+    #[error("{} holds bounds for {found:?}, but the target is {target:?}", path.display())]
     BoundsOfOther {
         /// The file of counts.
         path: PathBuf,
@@ -45,12 +45,12 @@ pub enum DraftError {
     },
     /// Released counts that leave no budget.
     #[error(
-        "{}: nothing is left of a budget of epsilon = 1, because these counts cost that much or more, or the file does not \
+        "{}: nothing is left of a budget of epsilon = 1 after the cost of these counts, or the file does not \
          say what they cost", .0.display()
     )]
     NoRest(PathBuf),
     /// A file of no bounds.
-    #[error("{}: is not a file of counts written by `dpgp sum --release`", .0.display())]
+    #[error("{} is not a file of counts written by `dpgp sum --release`", .0.display())]
     NoCounts(PathBuf),
     /// A file without rows.
     #[error("{} has no rows below its header", .0.display())]

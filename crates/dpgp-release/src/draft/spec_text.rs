@@ -330,7 +330,7 @@ fn column_comments(roles: &ColumnRoles) -> String {
     }
     if let Some(first) = roles.text.first() {
         lines.push(format!(
-            "# Text columns: {}. To use one as an input, list all of its categories; any other value counts as the first:",
+            "# Text columns: {}. To use one as an input, list all of its categories; any other value counts as the first category:",
             quoted_names(&roles.text)
         ));
         lines.push(format!("# encode = {{ {} = [\"first category\", \"second category\"] }}", quote_toml(first)));
@@ -367,7 +367,7 @@ fn count_neighbours_comment(people: Option<&PersonColumnAndLimit>) -> &'static s
 fn person_toml(people: Option<&PersonColumnAndLimit>) -> String {
     let about = "the guarantee covers all rows of a person";
     match people {
-        None => format!("# person = \"the column that identifies the person\"   # with rows_per_person = 3 {about}"),
+        None => format!("# person = \"the column that identifies the person\"   # with rows_per_person = 3, {about}"),
         Some(PersonColumnAndLimit { column, most_rows, .. }) => {
             let limit = "a public number; further rows of a person are left out";
             format!("person = {}   # {about}\nrows_per_person = {most_rows}   # {limit}", quote_toml(column))
@@ -399,7 +399,7 @@ const MOST_EXACT: usize = 3_000;
 
 fn averaged_or_sparse_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
-        let about = "# averages over lengthscales and variances from 1/4 to 4 times those below, weighted by the released values, at no cost";
+        let about = "# averages over 1/4 to 4 times the lengthscales and variances below, weighted by released values, at no privacy cost";
         return format!("averaged = true   {about}");
     }
     let about = "without inducing inputs, time grows with the cube of this number, and memory with its square";
@@ -438,7 +438,7 @@ fn features_toml(features: MomentFeatures) -> String {
     match features {
         MomentFeatures::Waves => String::new(),
         MomentFeatures::Cells => {
-            "features = \"cells\"   # sums over nested cells of the box; \"waves\" suit few rows\n".to_owned()
+            "features = \"cells\"   # sums over nested cells of the box; \"waves\" suits few rows\n".to_owned()
         }
     }
 }
@@ -497,7 +497,7 @@ fn kernel_variance_toml(kernel: &str, inputs: &[String], features: MomentFeature
             "square of the typical distance between the function and its mean; for example ((high - low) / 8)^2"
         }
         MomentFeatures::Waves => {
-            "square of how far the function typically lies from the middle of the bounds (not of how much it varies); for example ((high - low) / 4)^2"
+            "square of the typical distance between the function and the middle of the bounds (not its mean); for example ((high - low) / 4)^2"
         }
     };
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";
@@ -532,15 +532,15 @@ fn lengthscales_toml(
 ) -> String {
     let guess = match (protected, inputs.len()) {
         (ProtectedPart::Target, _) if rows <= MOST_EXACT => {
-            "values from a quarter to four times as long are also tried; if unsure, use a fifth of its range"
+            "lengthscales from a quarter to four times as long are also tried; if unsure, use a fifth of its range"
         }
-        (ProtectedPart::Target, _) => "short ones need more noise; if unsure, use half of its range or more",
+        (ProtectedPart::Target, _) => "short lengthscales need more noise; if unsure, use half of its range or more",
         (ProtectedPart::Record, _) if features == MomentFeatures::Cells => "for example an eighth of its range",
         (ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds, 1 | 2) => {
-            "values up to four times as long are also tried; if unsure, use an eighth of its range"
+            "lengthscales up to four times as long are also tried; if unsure, use an eighth of its range"
         }
         (ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds, _) => {
-            "values up to four times as long are also tried; if unsure, use a quarter of its range"
+            "lengthscales up to four times as long are also tried; if unsure, use a quarter of its range"
         }
     };
     let about = format!("# fill in: distance over which the average changes noticeably, in the input's units; {guess}");

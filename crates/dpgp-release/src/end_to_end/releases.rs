@@ -87,8 +87,8 @@ impl NeighbourOutputs {
         let [one, other] = self.outputs.each_ref().map(|outputs| select_columns(outputs, &places));
         let found = attack([&one, &other], claim, 1.0 - ERROR);
         let note = format!(
-            "{} releases of each of two neighbours prove epsilon >= {:.4} (so many could prove at most {:.4}) at delta = {:?} and delta >= \
-             {:.4} at epsilon = {:?}",
+            "{} releases of each of two neighbours prove epsilon >= {:.4} (this many could prove at most {:.4}) at delta = {:?} and delta \
+             >= {:.4} at epsilon = {:?}",
             one.len(),
             found.epsilon,
             max_provable_epsilon([&one, &other], claim, 1.0 - ERROR),
@@ -118,7 +118,7 @@ impl NeighbourOutputs {
         let [one, other] = self.outputs.each_ref().map(|outputs| RuledOutCounts::new(outputs, candidates));
         let broken = exceeds_claim(one.other, other.other, claim) || exceeds_claim(other.one, one.one, claim);
         let note = format!(
-            "of {} releases, the last bits of {} rule out the neighbour that was not used, and those of {} rule out the one that was",
+            "of {} releases, {} rule out the unused neighbour by their last bits, and {} rule out the neighbour that was used",
             one.one.trials + other.one.trials,
             one.other.successes + other.one.successes,
             one.one.successes + other.other.successes,

@@ -159,7 +159,7 @@ pub enum LedgerError {
     /// The ledger is about other data.
     #[error(
         "the ledger {} is about other data: it shares no row with the data of this spec. Use a separate \
-         ledger for each", .0.display()
+         ledger for each data set", .0.display()
     )]
     OtherData(PathBuf),
     /// The guarantee of the release has exceptions.

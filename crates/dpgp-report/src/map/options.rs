@@ -271,7 +271,7 @@ pub enum MapError {
     #[error("{0:?} is not a scale: use LOW..HIGH with two finite numbers, the lower one first, as in 10..30")]
     Scale(String),
     /// An option for drawings, used for a map that is not a drawing.
-    #[error("{0} changes a drawing, and GeoJSON holds only numbers; use it with .svg or .html")]
+    #[error("{0} changes a drawing, and GeoJSON output has none; use it with .svg or .html")]
     NoDrawing(&'static str),
     /// An outline for points that are not known to lie on the earth.
     #[error(

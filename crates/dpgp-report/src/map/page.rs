@@ -36,7 +36,7 @@ const PARTS_OF_COUNT: &str = "The standard error combines gp_sd and noise_sd. gp
     exact count of a bin, given the counts of other bins. noise_sd is the privacy noise.";
 /// The note on a map whose cells are all hatched.
 const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a longer \
-    lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
+    lengthscale would show more cells; `dpgp predict --preview` estimates the accuracy in advance. The table and the intervals remain \
     valid.";
 /// What the accuracy takes for granted.
 const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. They are for means: single rows vary more. If \

@@ -1,7 +1,7 @@
 //! `CHECKS.md`, the page about the checks of our program: references, our own claims, guarantees and the power of verdicts. Also the
-//! errors of publishing results.
+//! errors that can occur when results are published.
 //!
-//! The power of verdicts is the share of printed numbers that would also agree with the number of another method.
+//! The power of verdicts is the share of printed numbers for which the number of another method would also agree.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const COVERED: &str = "\
 \n## Coverage\n\n\
 A *printed number* is a result in the text, a table or a figure of a paper. A value and its spread \
 count as two. It *agrees* if it lies within the central 95 % of the distribution of one run of our procedure, widened \
-by half a unit of the last printed digit. Outside, it *differs*. It is *inconclusive* if that interval is wider than \
+by half a unit of the last printed digit. Outside that range, it *differs*. It is *inconclusive* if the interval is wider than \
 the effect in question, and *not judged* if our replicates do not determine the interval. It is *fitted* if it would \
 agree, but we chose a setting to make it agree. It is *stand-in* if we used other data. The column *used to choose* counts \
 all numbers that we used to choose a setting, whatever their verdict. We test a *statement* about results by one or more \
@@ -36,22 +36,22 @@ errors. It *fails* if one difference has the opposite sign by as much (for exact
 is *undecided*. We test only signs, not words such as “much”. Statements tested on other data are not decided.\n\n\
 REPRODUCTION.md judges a whole table, figure or statement by these numbers and tests: it is *different* if more of them \
 differ or fail than chance explains, *cannot tell* if most are open, else *same*. It is *same, chosen* as soon as \
-one setting was chosen, so that verdict covers more numbers than are *fitted* here.\n\n\
+one setting was chosen. That verdict therefore covers more numbers than are *fitted* here.\n\n\
 | paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | used to choose | tests of statements | hold | fail | undecided | stand-in | not entered |\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 const UNREPRODUCED: &str = "\
-\n## Where others disagree with us\n\nNumbers from our own references and from the authors' files, which the papers do \
-not print; statements that our results contradict or leave open; and the known reasons.\n";
+\n## Where others disagree with us\n\nNumbers from our own references and the authors' files that differ \
+from ours, printed spreads that differ, statements that our results contradict or leave open, and the known reasons.\n";
 
 const EXPERIMENTS: &str = "\
 \n## Experiments\n\n\
 Only *published* numbers come from a paper. *authors* come from its authors' files or code, and *references* from our \
-own independent computations. *our claims* are statements that no paper makes. *power* covers printed numbers that \
-stand beside another method's number: how many of them would also agree with that other number (fewer is better), out of \
-all of them. *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
+own independent computations. *our claims* are statements that no paper makes. *power* takes the printed numbers that \
+stand beside another method's number, and counts those for which that other number would also agree with our result (fewer is \
+better). *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
 exceeds it / is not known. Exceptions that the tables list beside a guarantee do not count against it. Wrong bounds in \
-the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / other. \
+the papers are in [beyond/errata](beyond/errata/table.md). Counts are given as agree / differ / other, or hold / fail / other. \
 Printed spreads are counted with their numbers.\n";
 
 /// The second page, from the results that stand in a folder.

@@ -29,7 +29,7 @@ pub struct VerdictCounts {
 }
 
 impl VerdictCounts {
-    /// Counts these names and ignores others.
+    /// Counts verdicts by name, and ignores all other names.
     pub fn count<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut counts = Self::default();
         for name in names {
@@ -51,7 +51,7 @@ impl VerdictCounts {
         self.agrees + self.differs + self.inconclusive + self.not_judged + self.fitted + self.stand_in
     }
 
-    /// Adds those of other rows.
+    /// Adds the counts of other rows.
     pub fn add(&mut self, other: Self) {
         self.agrees += other.agrees;
         self.differs += other.differs;
@@ -95,7 +95,7 @@ impl ClaimOutcomeCounts {
         self.holds + self.fails + self.undecided + self.stand_in
     }
 
-    /// Adds those of other experiments.
+    /// Adds the counts of other experiments.
     pub fn add(&mut self, other: Self) {
         self.holds += other.holds;
         self.fails += other.fails;
@@ -107,21 +107,21 @@ impl ClaimOutcomeCounts {
 /// The tag of toy experiments: a few points that nobody measured.
 const TOY: &str = "toy";
 
-/// The numbers of a paper by verdict. Numbers that show little are counted apart: exact zeros, spreads of means by
-/// which a setting was chosen, and numbers of a toy.
+/// The numbers of a paper by verdict. Numbers that show little are counted apart: exact zeros, numbers of a toy
+/// experiment, and spreads whose means were used to choose a setting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PaperNumberCounts {
-    /// All numbers that it prints about results.
+    /// All numbers that the paper prints about results.
     pub printed: usize,
     /// Printed numbers that are entered.
     pub entered: usize,
     /// Inside the interval of one of our runs.
     pub same: usize,
-    /// Of these, those inside an interval wider than the effect that matters.
+    /// Of `same`, those inside an interval wider than the effect that matters.
     pub wide: usize,
-    /// The same of those that agree by a setting that we chose.
+    /// Of `with_settings`, those inside an interval wider than the effect that matters.
     pub wide_with_settings: usize,
-    /// Inside, where a setting was chosen by it.
+    /// Inside, with a setting that we chose.
     pub with_settings: usize,
     /// Outside, for a known reason, or no more often than by chance.
     pub with_reason: usize,
@@ -131,11 +131,11 @@ pub struct PaperNumberCounts {
     pub untold: usize,
     /// Exact zeros.
     pub zeros: usize,
-    /// Of these, those that agree.
+    /// Of `zeros`, those that agree.
     pub agreeing_zeros: usize,
-    /// Spreads of means by which a setting was chosen.
+    /// Spreads whose means were used to choose a setting.
     pub fitted_spreads: usize,
-    /// Numbers of a toy.
+    /// Numbers of a toy experiment.
     pub toy: usize,
 }
 
@@ -222,7 +222,7 @@ pub fn agreement_summary(report: &Report<'_>) -> Option<String> {
 }
 
 impl CommittedResults {
-    /// The same for results that were published before.
+    /// The same sentence for results that are already published.
     pub fn agreement_summary(&self) -> Option<String> {
         let rows = self.rows.iter().filter_map(|row| {
             let number = |column| self.field(row, column).parse::<f64>().ok();
@@ -297,11 +297,11 @@ fn list_positive_counts(others: &[(usize, &str)]) -> String {
 pub enum ReproductionVerdict {
     /// Our result agrees with the paper.
     Same,
-    /// It agrees, with settings that the paper does not print and we chose.
+    /// It agrees, but with settings that we chose because the paper does not print them.
     SameWithSettings,
-    /// It does not, for this reason.
+    /// It differs, for this reason.
     Different(String),
-    /// It does not, for an unknown reason; this was tried.
+    /// It differs, for an unknown reason. The text says what was tried.
     Unknown(String),
     /// Undecided, for this reason.
     Untold(String),
@@ -323,15 +323,15 @@ impl ReproductionVerdict {
 /// The evidence for the verdict on a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VerdictEvidence {
-    /// Printed numbers inside what one run gives, or statements that hold.
+    /// Printed numbers inside the interval of one run, and statements that hold.
     pub same: usize,
-    /// Of these, numbers by which a setting was chosen.
+    /// Of these, numbers that were used to choose a setting.
     pub fitted: usize,
     /// Printed numbers outside.
     pub outside: usize,
     /// Statements that fail.
     pub fails: usize,
-    /// Printed numbers inside what one run gives, which is wider than what matters.
+    /// Printed numbers inside an interval of one run that is wider than the effect that matters.
     pub wide: usize,
     /// Numbers and statements that our results leave open.
     pub open: usize,
@@ -342,7 +342,7 @@ pub struct VerdictEvidence {
 /// From this many numbers on, a few may lie outside their 95 % interval by chance.
 const MANY: usize = 20;
 
-/// The largest share of reproducing papers that are called different by chance.
+/// Of papers that do reproduce, the largest share that is called different by chance.
 const LEVEL: f64 = 0.05;
 
 impl VerdictEvidence {
@@ -357,13 +357,13 @@ impl VerdictEvidence {
         self.stand_in += other.stand_in;
     }
 
-    /// Whether as many numbers outside are no more than chance: of n at 95 % so many or more lie outside in at least a twentieth of
-    /// cases, if they are independent.
+    /// Whether chance explains the numbers outside: if intervals are independent, at least so many of them miss their number
+    /// with a probability of 5 % or more.
     pub fn is_within_chance(&self) -> bool {
         self.has_many_numbers() && binomial_tail_at_5_percent(self.number_count(), self.outside) >= LEVEL
     }
 
-    /// Whether it leaves the verdict open. One wide interval says nothing about its number; many together do.
+    /// Whether the evidence leaves the verdict open. One wide interval says nothing about its number, but many together do.
     pub fn is_undecided(&self) -> bool {
         let wide = if self.has_many_numbers() { 0 } else { self.wide };
         let told = self.same + self.outside + self.wide - wide;

@@ -129,9 +129,9 @@ const HEAD: &str = "\
 or the statement holds by more than two standard errors.
 - **same, chosen**: likewise, but we chose a setting that the paper does not print, often to match \
 these numbers.
-- **different**, **cannot tell**: the reason follows, or what we tried.
+- **different**, **cannot tell**: followed by the reason, or by what we tried.
 
-[Checks of our program](CHECKS.md) has references, our claims, guarantees and power.
+[Checks of our program](CHECKS.md) covers reference numbers, our own claims, guarantees and the power of the comparisons.
 ";
 
 const ARTEFACTS: &str = "\
@@ -140,8 +140,8 @@ const ARTEFACTS: &str = "\
 
 const COUNTS: &str = "\
 \n## Printed numbers, counted\n\n\
-A value and its spread count as two. In brackets: how many of them have an interval wider than the effect in question or, for zeros, how many agree.\n\n\
-|paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot tell|separate: zeros|spreads|toy|\n\
+A value and its spread count as two. Brackets count those with an interval wider than the effect in question or, for zeros, those that agree.\n\n\
+|paper|printed|entered|same|same, chosen|different: known reason or chance|different: unknown reason|cannot tell|separate: zeros|separate: fitted spreads|separate: toy data|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 const MORE_ERRORS: &str = "- Bounds and formulas, with counter-examples: [beyond/errata](beyond/errata/table.md).\n";

@@ -15,7 +15,7 @@ use dpgp_task::MetricSummary;
 pub enum ClaimOutcomeKind {
     /// Every pair of rows confirms it by more than two standard errors of the difference.
     Holds,
-    /// Some pair contradicts it by more.
+    /// Some pair contradicts it by more than two standard errors.
     Fails,
     /// Some difference may be chance.
     Undecided,
@@ -54,13 +54,13 @@ pub struct ClaimOutcome {
     pub right: Option<f64>,
     /// The standard error of their difference.
     pub error: Option<f64>,
-    /// The cell of the value on the left, where the claim is about several.
+    /// The cell of the value on the left, if the claim is about several cells.
     #[serde(default)]
     pub at: String,
 }
 
 impl ClaimOutcome {
-    /// Where the decisive pair is, its numbers and their standard error, as in ` at epsilon = 1 (ours: 0.3 against 0.2, standard error 0.01)`.
+    /// The place, numbers and standard error of the decisive pair, as in ` at epsilon = 1 (ours: 0.3 against 0.2, standard error 0.01)`.
     pub fn decisive_pair_text(&self) -> String {
         let error = self.error.filter(|error| *error > 0.0);
         let error = error.map(|error| format!(", standard error {}", format_four_digits(error))).unwrap_or_default();
@@ -104,8 +104,8 @@ impl<'a> ClaimSide<'a> {
     }
 }
 
-/// Checks a claim: every quantity on the left against every one on the right that agrees with it on the claim's axes. The worst pair decides,
-/// or how many pairs are as stated; a claim about no pair fails. A statement of a paper is not decided by other data than its own.
+/// Checks a claim: compares each quantity on the left with each one on the right that agrees with it on the claim's axes. The worst pair
+/// decides, or else the share of pairs that are as stated. A claim about no pair fails. Other data do not decide a paper's statement.
 pub fn check_claim(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
     let pairs = pair_sides(claim, rows);
     let compared: Vec<ComparedPair> = pairs.iter().map(|(pair, _)| *pair).collect();
@@ -139,7 +139,7 @@ pub fn count_pairs(claim: &Claim, rows: &[ClaimRow<'_>]) -> usize {
     pair_sides(claim, rows).len()
 }
 
-/// The cell of a row, if a claim is about several; numbers are named by their axis.
+/// The cell of a row, if a claim is about several cells; numbers are named by their axis.
 fn describe_cell(claim: &Claim, one: &ClaimRow<'_>) -> String {
     let labels = claim.open.iter().map(|(axis, name)| match one.labels[*axis].as_str() {
         number if number.parse::<f64>().is_ok() => format!("{name} = {number}"),
@@ -208,7 +208,7 @@ fn subtract_rows<'a>(
     agreeing.map(|other| ClaimSide { one: from.one, quantity: from.quantity.minus(&other.quantity) }).collect()
 }
 
-/// The root mean square of the members of a family that a selection allows in a cell: in each replicate of those that it allows there.
+/// The root mean square over the members of a family that a selection allows in a cell; for each replicate, over those allowed there.
 fn uniform_baseline_rms(pick: &UniformBaseline, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<ClaimQuantity> {
     let own = |family: &str, name: &str| {
         let metric = format!("{family}/{name}");

@@ -347,7 +347,7 @@ fn render_truncated_table(lines: Vec<Vec<String>>, width: usize) -> String {
         text.push_str(&(cut(&format!(" {}", cells.join("  ")), width) + "\n"));
     }
     if left > 0 {
-        text.push_str(&format!(" ... and {left} more lines (--rows)\n"));
+        text.push_str(&format!(" ... and {left} more lines (use --rows)\n"));
     }
     text
 }

@@ -189,7 +189,7 @@ fn text(pivot: &PivotTable) -> String {
     let legend = match (pivot.legend.is_empty(), fits) {
         (true, _) => String::new(),
         (false, true) => format!("{}\n", pivot.legend),
-        (false, false) => "a wider terminal shows spreads; `--as csv` prints them too\n".to_owned(),
+        (false, false) => "a wider terminal would show spreads; `--as csv` always prints them\n".to_owned(),
     };
     format!("{}{}{}", wrap_prose(&title), plain_table(&headings, rows), wrap_prose(&legend))
 }

@@ -54,7 +54,7 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 
 /// The metrics of a surface.
 const OF_SURFACES: &str = "rmse and r2: deviations of single rows from the surface; difference: distance from the surface \
-    without privacy, at the rows; noise-sd: the expected difference, computed from the release alone\n";
+    without privacy, at the inputs of the rows; noise-sd: the expected difference, computed from the release alone\n";
 
 /// The meaning of `r2`.
 const OF_CONSTANTS: &str = "r2: 1 for exact predictions, 0 for a constant (the mean of the training targets)\n";

@@ -23,15 +23,15 @@ pub struct DataSetting {
     /// Names of the input columns (public).
     #[schemars(default)]
     pub inputs: Vec<String>,
-    /// Name of the target column (private). In `task.density`, it holds the number of records that each row stands for. If
-    /// it is not given there, each row is one record.
+    /// Name of the target column (private). In `task.density`, it holds the number of records that each row stands
+    /// for. Without a target, each row is then one record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Text columns to read as numbers: each text becomes its position in the list, counted from 0.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub encode: BTreeMap<String, Vec<String>>,
-    /// What happens to a row of your own CSV and Parquet files if a cell in a column that is used is missing: empty, a null,
-    /// or `NA`, `NaN` or `null`. Where inputs are public, only rows with a missing input may be left out.
+    /// What happens to a row of your own CSV or Parquet files that lacks a cell in a used column. A missing cell is empty, a
+    /// null, `NA`, `NaN` or `null`. Where inputs are public, only rows with a missing input may be left out.
     #[serde(default, skip_serializing_if = "refuses_missing_cells")]
     pub missing: MissingCellPolicy,
     /// Only rows that meet all of these conditions are used.
@@ -55,7 +55,7 @@ fn refuses_missing_cells(missing: &MissingCellPolicy) -> bool {
 }
 
 impl DataSetting {
-    /// The number of inputs of a row; for images, the number of pixels, for which one name stands.
+    /// The number of inputs of a row. For images, this is the number of pixels, which share one name.
     pub fn dimensions(&self) -> usize {
         match &self.source {
             SourceSetting::Images(images) => images.pixels(),
@@ -67,7 +67,7 @@ impl DataSetting {
     /// without, so that a model trained on one would predict the other.
     ///
     /// # Errors
-    /// [`SpecProblem::OutOfRange`] for too few folds; [`SpecProblem::Shape`] for generated test points, unless they are all that is tested.
+    /// [`SpecProblem::OutOfRange`] for too few folds; [`SpecProblem::Shape`] for generated test points, unless only these are tested.
     pub fn check_split(&self, path: &str, split: SplitSetting) -> CheckResult {
         split.check(path)?;
         match &self.source {
@@ -81,7 +81,7 @@ impl DataSetting {
         }
     }
 
-    /// Whether rows are chosen by their private target, by a filter or by quotas.
+    /// Whether a filter or quotas choose rows by their private target.
     pub fn selects_by_target(&self) -> bool {
         let quotas = matches!(self.draw, Some(RowDrawSetting::Quotas(_)));
         quotas || self.filters_by_target()
@@ -92,8 +92,8 @@ impl DataSetting {
         self.filter.iter().any(|filter| Some(&filter.column) == self.target.as_ref())
     }
 
-    /// The column whose cells are read as targets. Without a target it is the first input, which is read anyway: its cells are
-    /// then ignored ([`DataSetting::counts_each_row`]).
+    /// The column whose cells are read as targets. Without a target, this is the first input, which is read anyway. Its cells are
+    /// then ignored as targets ([`DataSetting::counts_each_row`]).
     pub fn target_column(&self) -> &str {
         self.target.as_ref().or(self.inputs.first()).map_or("", String::as_str)
     }
@@ -103,7 +103,7 @@ impl DataSetting {
         self.target.is_none()
     }
 
-    /// The rows that a replicate works on, of as many as the data hold.
+    /// The number of rows that a replicate uses, given the number that the data hold.
     pub fn drawn_row_count(&self, held: usize) -> usize {
         match (&self.source, &self.draw) {
             (SourceSetting::Synthetic(setting), _) => setting.rows(),
@@ -342,13 +342,13 @@ impl DataSetting {
         CellParsingRules { missing: self.missing, codes: self.encode.clone() }
     }
 
-    /// Whether every row is used. How many rows pass a filter depends on private records, and so does how many have no missing
-    /// cell; how many rows are used per person depends on private data.
+    /// Whether every row is used. The number of rows that pass a filter or have no missing cell depends on private records, and
+    /// the number of rows used per person depends on private data.
     pub fn keeps_all_rows(&self) -> bool {
         self.filter.is_empty() && self.person.is_none() && !self.drops_missing()
     }
 
-    /// An error in the user's own files, which names the key that leaves out rows with a missing cell where it does.
+    /// Adds a hint to an error in the user's own files: the key that leaves out rows with a missing cell, if it would help.
     pub fn with_drop_rows_hint(&self, error: DataError, chosen_by: RowChoiceBasis) -> DataError {
         match (self.source.own_file(), self.missing, chosen_by) {
             (None, _, _) | (_, MissingCellPolicy::Drop, _) => error,
@@ -385,7 +385,7 @@ impl DataSetting {
 pub struct PersonRowLimit<'d> {
     /// The column that identifies the person of each row.
     pub column: &'d str,
-    /// The most rows of each.
+    /// The largest number of rows used of each person.
     pub rows: usize,
 }
 
@@ -417,15 +417,15 @@ impl DataSetting {
         }
     }
 
-    /// Comparisons for the columns of a stream of rows after the target: those of the filters, and the marks of the
-    /// rows that are used, where there is a limit or some lack a cell.
+    /// The comparisons for the columns after the target in a stream of rows: those of the filters and, if rows per
+    /// person are limited or rows with missing cells are dropped, the one for the mark of the used rows.
     pub fn row_filter_comparisons(&self) -> Vec<(Comparison, f64)> {
         let filters = self.filter.iter().map(|filter| (filter.is, filter.value));
         let marked = self.rows_per_person_limit().is_some() || self.drops_missing();
         filters.chain(marked.then_some((Comparison::Equal, 1.0))).collect()
     }
 
-    /// Checks the two keys, and that the rows are such that people can have them.
+    /// Checks the two keys, and that rows from this source can belong to people.
     pub(super) fn check_person(&self) -> CheckResult {
         let column = match (&self.person, self.rows_per_person) {
             (None, None) => return Ok(()),

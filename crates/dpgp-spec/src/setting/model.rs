@@ -22,8 +22,8 @@ pub struct ModelSetting {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_variance: Option<Positive>,
     /// Whether predictions are averaged over lengthscales, variances and noise variances from a quarter to four times the
-    /// given ones, weighted by the released values, which costs no budget. The noise is then designed for the mean of these
-    /// kernels. Only for cloaking with `objective = "risk"`.
+    /// given ones, weighted by the released values. The averaging costs no budget. The noise is then designed for the
+    /// mean of these kernels. Only for cloaking with `objective = "risk"`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub averaged: bool,
     /// A sparse approximation. Without one, inference is exact.
@@ -86,7 +86,7 @@ impl ModelSetting {
         }
     }
 
-    /// Fails unless it is the model of a regression: it has noise, and is exact or by FITC.
+    /// Fails unless the model suits regression: it has a noise variance, and is exact or uses FITC.
     ///
     /// # Errors
     /// [`super::SettingError`] at the model.
@@ -100,7 +100,7 @@ impl ModelSetting {
         }
     }
 
-    /// Fails unless it is the model of a classifier: exact or a subset of regressors.
+    /// Fails unless the model suits a classifier: it is exact, or a subset of regressors.
     ///
     /// # Errors
     /// [`super::SettingError`] at the model.
@@ -167,7 +167,7 @@ fn default_restarts() -> Count {
 }
 
 impl InducingSetting {
-    /// The most inducing inputs that there can be.
+    /// The largest possible number of inducing inputs.
     pub fn max_inducing_count(&self) -> usize {
         match self {
             Self::Kmeans { centres, .. } => centres.get(),
@@ -295,7 +295,7 @@ impl NormaliseSetting {
         }
     }
 
-    /// How far two targets can be apart, in their own units; none if nothing bounds them.
+    /// How far apart two targets can be, in their own units; none if nothing bounds them.
     pub fn target_width(&self) -> Option<f64> {
         match *self {
             Self::Bounds { low, high, .. } | Self::Standardised { low, high } => Some(high.get() - low.get()),
@@ -303,27 +303,27 @@ impl NormaliseSetting {
         }
     }
 
-    /// The same where it is more than a change, but for the rounding of a difference.
+    /// The same width, if it exceeds a change by more than the rounding of a difference.
     pub fn target_width_if_above(&self, change: f64) -> Option<f64> {
         self.target_width().filter(|width| change < width * (1.0 - 1e-12))
     }
 
-    /// The same as the bounds were written: each of the two is rounded to a double, which for time stamps in nanoseconds is a
-    /// step of hundreds.
+    /// The same width, if it exceeds a change for the bounds as they were written. Each bound is rounded to a double, whose steps are
+    /// hundreds for time stamps in nanoseconds.
     pub(super) fn target_width_if_clearly_above(&self, change: f64) -> Option<f64> {
         let (Self::Bounds { low, high, .. } | Self::Standardised { low, high }) = *self else { return None };
         let largest = low.get().abs().max(high.get().abs());
         self.target_width_if_above(change).filter(|width| change < width - (largest.next_up() - largest))
     }
 
-    /// Whether targets are scaled by statistics of their own, which are private.
+    /// Whether targets are scaled by their own statistics, which are private.
     pub fn uses_private_statistics(&self) -> bool {
         matches!(self, Self::Private { .. } | Self::Standardised { .. })
     }
 }
 
-/// Offset that public bounds subtract from targets: the mean of the prior that is given, or else the middle, as the
-/// specification says.
+/// The offset that public bounds subtract from targets: the given mean of the prior, or else the middle of the bounds, as
+/// the specification says.
 pub fn prior_mean(low: Finite, high: Finite, centre: Option<Finite>) -> f64 {
     centre.map_or(0.5 * (low.get() + high.get()), Finite::get)
 }

@@ -22,12 +22,12 @@ pub struct RangeSetting {
 }
 
 impl RangeSetting {
-    /// The number at a place, from 0.
+    /// The number at a position, from 0.
     pub fn value_at(&self, place: usize) -> f64 {
         self.from + (self.to - self.from) * place as f64 / (self.points - 1) as f64
     }
 
-    /// Whether a number is one of them, up to rounding.
+    /// Whether a number is one of these numbers, up to rounding.
     pub fn contains_value(&self, x: f64) -> bool {
         let place = (x - self.from) / (self.to - self.from) * (self.points - 1) as f64;
         (place - place.round()).abs() < 1e-6 && (0.0..=(self.points - 1) as f64 + 1e-6).contains(&place)
@@ -53,9 +53,9 @@ pub struct BinRangeSetting {
 }
 
 impl BinRangeSetting {
-    /// The ends of the intervals, rising, one more than there are intervals.
+    /// The ends of the intervals, in increasing order: one more than there are intervals.
     ///
-    /// Each by itself and not by adding widths, which would carry rounding errors along.
+    /// Each end is computed by itself, because adding widths would accumulate rounding errors.
     ///
     /// ```
     /// use dpgp_number::Positive;
@@ -143,12 +143,12 @@ pub enum SplitSetting {
     Contiguous(usize),
     /// Row i goes to fold i modulo this number.
     Interleaved(usize),
-    /// A single fold, whose test rows are this many rows at the end.
+    /// A single fold. Its test rows are this many rows at the end of the data.
     Tail(usize),
 }
 
 impl SplitSetting {
-    /// Number of folds, or the fewest rows that it can split.
+    /// The fewest rows that can be split: the number of folds, except for [`Self::Tail`].
     pub fn min_row_count(self) -> usize {
         match self {
             Self::Tail(rows) => rows + 1,

@@ -114,7 +114,7 @@ pub enum SpecProblem {
         known: String,
     },
     /// An inline column of another length than the target.
-    #[error("must have {wanted} values, like the target {target:?}, found {found}")]
+    #[error("must have {wanted} values, as many as the target {target:?}, but has {found}")]
     InlineRows {
         /// The target.
         target: String,
@@ -260,7 +260,7 @@ pub enum SpecProblem {
     #[error("only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\"")]
     OnlySites,
     /// A change that is smaller than the targets allow.
-    #[error("{change:?} is below the width {width:?} of the bounds: raise it, or set relation = \"metric\"")]
+    #[error("{change:?} is below the width {width:?} of the bounds: raise `change`, or set relation = \"metric\"")]
     NarrowChange {
         /// The change.
         change: f64,
@@ -289,14 +289,14 @@ pub enum SpecProblem {
 }
 
 impl SpecProblem {
-    /// The problem behind serde's words, where a type of [`dpgp_number`] refused a number.
+    /// The problem in an error message of serde, if a type of [`dpgp_number`] refused a number.
     pub fn from_serde_message(words: &str) -> Option<Self> {
         let (range, found) = words.strip_prefix("must be ")?.rsplit_once(", found ")?;
         let found = found.parse().ok()?;
         Some(OutOfRangeError { range: range.to_owned().into(), found }.into())
     }
 
-    /// Whether a number is not there yet: templates have NaN where one is to be filled in.
+    /// Whether a number is still missing: templates have NaN where the user must fill in a number.
     pub fn is_unfilled_number(&self) -> bool {
         matches!(self, Self::OutOfRange(range) if range.found.is_nan())
     }

@@ -80,7 +80,7 @@ impl ImagesSetting {
 }
 
 impl SourceSetting {
-    /// The dataset of the manifest that the rows come from, if they do.
+    /// The dataset of the manifest that the rows come from; none for other sources.
     pub fn dataset(&self) -> Option<&str> {
         match self {
             Self::Dataset(name)
@@ -98,7 +98,7 @@ impl SourceSetting {
         }
     }
 
-    /// How the user's own text files are laid out; the usual layout of any other source.
+    /// The layout of the user's own text files; the default layout for any other source.
     pub fn text_layout(&self) -> CsvLayout {
         match self {
             Self::Csv { separator, columns, .. } => CsvLayout {

@@ -20,7 +20,7 @@ use dpgp_number::{Delta, Epsilon, Positive};
 pub struct CellSections<M> {
     /// Where the rows come from.
     pub data: Arc<DataSetting>,
-    /// How targets are brought to the scale of the model.
+    /// How targets are normalised to the scale of the model.
     pub normalise: Arc<NormaliseSetting>,
     /// The Gaussian process; not used by every task.
     pub model: Option<Arc<ModelSetting>>,
@@ -34,7 +34,7 @@ pub struct CellSections<M> {
 pub struct SpecCellSetting<T: TaskSection> {
     /// What is measured.
     pub task: Arc<T>,
-    /// On what, with which model and guarantee.
+    /// The data, the model and the guarantee.
     pub sections: CellSections<T::Mechanism>,
 }
 
@@ -50,7 +50,7 @@ impl<M: MechanismSection> CellSections<M> {
     /// Checks every section.
     ///
     /// # Errors
-    /// [`SettingError`] of the first value that is wrong.
+    /// [`SettingError`] for the first value that is wrong.
     pub fn check(&self, manifest: &DatasetManifest) -> CheckResult {
         self.data.check(manifest)?;
         self.data.check_may_drop_rows(&self.privacy.mechanism)?;
@@ -79,7 +79,7 @@ impl<M: MechanismSection> CellSections<M> {
     }
 }
 
-/// What adds the noise, as a spec writes it below `privacy.mechanism`.
+/// The mechanism that adds the noise, as specs state it under `privacy.mechanism`.
 pub trait MechanismSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// Its word in specs.
     fn spec_keyword(&self) -> &'static str;
@@ -97,7 +97,7 @@ pub struct PrivacySetting<M> {
     pub epsilon: Epsilon,
     /// Delta.
     pub delta: Delta,
-    /// The most by which one target may change, in units of the target; for mechanisms that protect targets.
+    /// The largest change of one target, in units of the target; for mechanisms that protect targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Positive>,
     /// Which values of one target the guarantee makes indistinguishable. Must be `"metric"` if the bounds on targets are
@@ -115,11 +115,11 @@ pub struct PrivacySetting<M> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetChangeRelation {
-    /// Any two within the bounds.
+    /// Any two values within the bounds.
     #[default]
     Full,
-    /// Only two that differ by at most `change`, as in metric privacy. For two that differ by k times `change`, the
-    /// guarantee's `mu` is k times as large. Certificates then also state the guarantee for the full width of the bounds.
+    /// Only two values that differ by at most `change`, as in metric privacy. For two values that differ by k times `change`,
+    /// the guarantee's `mu` is k times as large. Certificates then also state the guarantee for the full width of the bounds.
     Metric,
 }
 
@@ -149,7 +149,7 @@ impl<M> PrivacySetting<M> {
         Guarantee { epsilon: self.epsilon.get(), delta: self.delta.get() }
     }
 
-    /// The standard deviation of the noise over the sensitivity; zero without privacy.
+    /// The standard deviation of the noise divided by the sensitivity; zero without privacy.
     pub fn noise_multiplier(&self) -> f64 {
         self.calibration.sigma(self.epsilon.get(), self.delta.get())
     }
@@ -171,7 +171,7 @@ impl<M> PrivacySetting<M> {
         if self.change.is_some() { Ok(()) } else { fail("privacy", missing) }
     }
 
-    /// The fault of a mechanism that the task does not know.
+    /// The error for a mechanism that the task does not support.
     pub fn wrong_mechanism_error(&self, needed: &'static str) -> SettingError {
         SettingError::new("privacy.mechanism", SpecProblem::WrongMechanism { needed })
     }

@@ -101,7 +101,7 @@ impl DensityProcessSetting {
 }
 
 impl DensityTask {
-    /// The histogram of a cell; none if it has another task or mechanism.
+    /// The histogram of a cell; none if the cell has another task or mechanism.
     pub fn histogram(setting: &CellSetting) -> Option<HistogramModel> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
         let histogram = setting.privacy.mechanism.downcast::<HistogramSetting>()?;

@@ -37,13 +37,13 @@ impl MeasurableTask for ErrataTask {
 /// The numbers of an erratum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErratumNumbers {
-    /// The statement of the paper.
+    /// The number that the paper claims.
     pub claimed: f64,
-    /// The correct value of that statement.
+    /// The number computed for the paper's statement.
     pub found: f64,
     /// Whether it holds.
     pub holds: bool,
-    /// Value of the correct statement.
+    /// The number computed for the corrected statement.
     pub corrected: f64,
 }
 
@@ -63,7 +63,7 @@ impl ErratumNumbers {
         Self { claimed, found, holds: (found - claimed).abs() <= 1e-9 * claimed.abs(), corrected }
     }
 
-    /// The claimed number divided by the found one: the factor by which a bound that holds is loose.
+    /// The claimed number divided by the computed one. If a bound holds, it is loose by this factor.
     pub fn looseness_factor(&self) -> f64 {
         self.claimed / self.found
     }

@@ -44,10 +44,10 @@ pub struct LeaderboardTask {
     /// The held-out targets with which predictions are compared.
     #[serde(default)]
     pub score: ScoredTargetsSetting,
-    /// What is scored instead of a private regression.
+    /// The baseline that is scored instead of a private regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineSetting>,
-    /// The public inducing inputs of noisy sums, a range for each input.
+    /// The public inducing inputs of noisy sums, a product grid with a range for each input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
     /// How the posterior follows from noisy sums.
@@ -313,7 +313,7 @@ const MASS: f64 = 0.9;
 
 /// Predictions of a run at the test inputs.
 enum FoldPrediction {
-    /// The latent function, about which targets have the noise variance of the model.
+    /// The latent function. Targets vary about it with the model's noise variance.
     Function(GaussianPrediction),
     /// Targets.
     Targets {

@@ -198,7 +198,7 @@ pub fn release_refusal_reason(setting: &CellSetting) -> Option<&'static str> {
         return Some("its epsilon is infinite, so nothing would be private");
     }
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
-        return Some("its data are generated or images; use a table of rows");
+        return Some("its data are images or generated data; use a table of rows");
     }
     row_draw_refusal_reason(&setting.data)
 }

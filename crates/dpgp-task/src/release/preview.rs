@@ -21,7 +21,7 @@ pub struct PreviewInput<'a> {
     pub inputs: &'a DMatrix<f64>,
     /// The points to predict at.
     pub points: &'a PredictionPoints,
-    /// The streams of inducing inputs.
+    /// The random streams for inducing inputs.
     pub streams: &'a RandomStreams,
 }
 
@@ -33,36 +33,36 @@ pub struct ExpectedErrors {
     pub epsilon: Epsilon,
     /// The standard deviation of the privacy noise.
     pub noise: f64,
-    /// The error, of model and noise together.
+    /// The error from the model and the noise together.
     pub error: f64,
-    /// The error of one number for all points: the mean of all targets with the noise of the same guarantee.
+    /// The error if one number is predicted at all points: the mean of all targets, with noise for the same guarantee.
     pub constant: f64,
     /// A lower bound on the error for any other weights of the moments; none for other mechanisms, whose certificates state the
     /// gap of their noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<f64>,
-    /// How many noisy numbers the predictions follow from.
+    /// The number of noisy numbers from which the predictions follow.
     pub released: usize,
 }
 
-/// What errors are means over.
+/// What errors are averaged over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PreviewScope {
     /// The points to predict at, by their weights.
     Points,
-    /// The box of private inputs, with rows spread over it; points are not used.
+    /// The box of private inputs, with rows spread over the box; points are not used.
     Box,
 }
 
 /// What is expected at each epsilon, and at both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReleasePreview {
-    /// What all errors below are means over.
+    /// What all errors below are averaged over.
     pub over: PreviewScope,
     /// The error of the prior mean, which uses no rows.
     pub prior: f64,
-    /// By epsilon, in the order asked for.
+    /// The expected errors at each epsilon, in the requested order.
     pub expected: Vec<ExpectedErrors>,
     /// The error of the model without privacy.
     pub without_privacy: f64,

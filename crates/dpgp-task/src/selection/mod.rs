@@ -161,7 +161,7 @@ impl GpHyperparameterGrid {
 const MOST_CANDIDATES: usize = 10_000;
 
 impl ModelCandidate {
-    /// A short name, as metrics show it.
+    /// A short name, as it appears in the names of metrics.
     pub fn name(&self) -> String {
         match self {
             Self::Polynomial(degree) => format!("polynomial-{degree}"),
@@ -196,28 +196,28 @@ impl SelectionTask {
     pub const OF_ALL: [&str; 6] =
         ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability", "uniform-rmse"];
 
-    /// Budget of the choice and of the release of predictions after it, where both are private.
+    /// Budget of the choice together with the release of predictions that follows, if both are private.
     pub const TOTAL: &str = "total-epsilon";
 
-    /// The only clip, in largest changes of a target, that the corrected sensitivity is proved for.
+    /// The only clip for which the corrected sensitivity is proved, as a multiple of the largest change of a target.
     pub const CORRECTED_CLIP: Positive = Positive::literal(4.0);
 
-    /// The name of an entry of the map of a candidate.
+    /// The name of the metric for an entry of a candidate's prediction map.
     pub fn map_entry_metric_name(name: &str, [test, training]: [usize; 2]) -> String {
         format!("map/{name}/{test} from {training}")
     }
 
-    /// The name of the error without noise of a candidate in a fold, counted from 1.
+    /// The name of the metric for a candidate's noise-free error in a fold. Folds are counted from 1.
     pub fn fold_error_metric_name(name: &str, fold: usize) -> String {
         format!("sse-without-noise/{name}/fold-{fold}")
     }
 
-    /// The name of the probability of a lengthscale.
+    /// The name of the metric for the probability of a lengthscale.
     pub fn lengthscale_probability_metric_name(lengthscale: f64) -> String {
         format!("lengthscale/{}", axis_value_label(&toml::Value::Float(lengthscale)))
     }
 
-    /// Every configuration, those of the grid last.
+    /// All configurations; those of the grid come last.
     pub fn all_candidates(&self) -> Vec<ModelCandidate> {
         let grid = self.gp.iter().flat_map(GpHyperparameterGrid::candidates);
         self.candidates.iter().cloned().chain(grid).collect()

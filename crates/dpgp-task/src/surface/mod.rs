@@ -56,7 +56,7 @@ impl SurfaceTask {
         check_grid(&format!("{path}.map"), &self.map, inputs - self.at.len())
     }
 
-    /// The points of the figure (t x d); none if it has none.
+    /// The points of the figure (t x d); no rows if there is no figure.
     pub fn figure_points(&self) -> DMatrix<f64> {
         let map = product_grid(&self.map);
         let (rows, inner) = (if self.map.is_empty() { 0 } else { map.nrows() }, map.ncols());

@@ -87,7 +87,7 @@ impl SurfaceModel {
         &self.task
     }
 
-    /// Summand of the rows of a file: the inputs, the target and the columns of the filters.
+    /// What is summed over the rows of a file: the inputs, the target and the columns of the filters.
     pub fn summand(&self) -> &KernelSummand {
         &self.summand
     }
@@ -153,7 +153,7 @@ impl SurfaceModel {
     /// The sums with exactly rounded noise for the guarantee of a cell, which has one.
     ///
     /// # Errors
-    /// [`TaskError::OutOfRange`] for noise beyond the arithmetic.
+    /// [`TaskError::OutOfRange`] for noise that is too large for the arithmetic.
     pub fn release(
         &self,
         sums: &KernelSums,

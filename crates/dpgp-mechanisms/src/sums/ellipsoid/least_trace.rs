@@ -177,7 +177,7 @@ impl EigenvalueSquareRoots {
     /// [`LinalgError`] if it is not finite, or its axes are not found.
     pub fn new(moment: &DMatrix<f64>) -> Result<Self, LinalgError> {
         // The singular values of such a matrix are its eigenvalues, and the right singular vectors its axes.
-        let found = right_svd("the second moment of the differences of records", moment)?;
+        let found = right_svd("the second moment of the differences between records", moment)?;
         let floor = FLOOR * found.s[0];
         Ok(Self {
             trace: found.s.iter().map(|value| value.sqrt()).sum(),
