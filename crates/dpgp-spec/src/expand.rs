@@ -49,7 +49,14 @@ pub(super) fn expand<T: TaskSection>(
     (0..total)
         .map(|number| {
             let at = axis_positions_of_cell(axes, number);
-            builders.cell(&ErrorLocator { axes, at: &at, source }, manifest)
+            builders.cell(&ErrorLocator { axes, at: &at, source }, manifest).map_err(|error| {
+                let labels = if error.is_at_grid_or_axis() {
+                    Vec::new()
+                } else {
+                    builders.labels_with_error(axes, &at, source, manifest)
+                };
+                SpecError { labels, ..error }
+            })
         })
         .collect()
 }
@@ -62,7 +69,11 @@ fn check_base<T: TaskSection>(base: &Table, source: &SourceText, manifest: &Data
         // A base that the grid completes has no form yet, but a number in it must have its range.
         Err(error) if error.problem.is_out_of_range() => Err(error),
         Err(_) => Ok(()),
-        Ok((setting, _)) => check_cell_setting(&setting, manifest).map_err(|fault| blame.setting_error(fault)),
+        Ok((setting, _)) => match check_cell_setting(&setting, manifest) {
+            // Every label may add it.
+            Err(fault) if matches!(fault.problem, SpecProblem::MissingKey { .. }) => Ok(()),
+            checked => checked.map_err(|fault| blame.setting_error(fault)),
+        },
     }
 }
 
@@ -107,6 +118,28 @@ impl<T: TaskSection> CellBuilder<T> {
         check_cell_setting(&setting, manifest).map_err(|fault| blame.setting_error(fault))?;
         let labels = blame.axes.iter().zip(blame.at).map(|(axis, &i)| axis.labels[i].clone()).collect();
         Ok(Cell::new(labels, setting, texts))
+    }
+
+    /// The labels of a wrong cell without which it would be right: on their axes, another label makes a right cell.
+    fn labels_with_error(
+        &mut self,
+        axes: &[ExperimentAxis],
+        at: &[usize],
+        source: &SourceText,
+        manifest: &DatasetManifest,
+    ) -> Vec<String> {
+        let mut labels = Vec::new();
+        for (i, axis) in axes.iter().enumerate() {
+            let mut other = at.to_vec();
+            let is_right = (0..axis.labels.len()).filter(|&label| label != at[i]).any(|label| {
+                other[i] = label;
+                self.cell(&ErrorLocator { axes, at: &other, source }, manifest).is_ok()
+            });
+            if is_right {
+                labels.push(format!("{} = {}", axis.name, axis.labels[at[i]]));
+            }
+        }
+        labels
     }
 
     fn setting(&mut self, blame: &ErrorLocator<'_>) -> Result<(SpecCellSetting<T>, SectionTexts), SpecError> {

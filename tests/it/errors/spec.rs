@@ -257,6 +257,7 @@ const MISTAKES: &[Mistake] = &[
 
 /// Mistakes in [`SELECTION`].
 const OTHER_MISTAKES: &[Mistake] = &[
+    ("SpecProblem::MissingKey", "a key that one label of an axis lacks", "change = 1.0\n", ""),
     ("SpecProblem::UnknownInline", "unknown inline column", "inputs = [\"x\"]", "inputs = [\"w\"]"),
     ("SpecProblem::UnknownInline", "unknown column in a filter", "column = \"z\"", "column = \"w\""),
     ("SpecProblem::InlineRows", "short inline column", "x = [0.0, 1.0, 2.0, 3.0, 4.0]", "x = [0.0, 1.0]"),
@@ -617,6 +618,9 @@ fn the_sound_spec_runs() {
     project(SELECTION).dpgp(&["run", "study.toml"]).expect(0);
     project(POSTERIOR).dpgp(&["run", "study.toml"]).expect(0);
     project(SELECTION).dpgp(&["run", "study.toml", "--quick"]).expect(0);
+    let every_label_adds_a_key =
+        SELECTION.replace("change = 1.0\n", "").replace("full = {}", "full = { \"privacy.change\" = 1.0 }");
+    project(&every_label_adds_a_key).dpgp(&["run", "study.toml"]).expect(0);
 }
 
 #[test]
