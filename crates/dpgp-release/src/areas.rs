@@ -355,7 +355,7 @@ mod tests {
             (
                 &three[..],
                 Some("nam"),
-                "features[0] has no property \"nam\" with a text or number; its properties are: \"name\"",
+                "features[0] has no property \"nam\" that holds text or a number; its properties are: \"name\"",
             ),
             (&[feature(Value::Null, 1.0)], Some("name"), "features[0] has no property"),
             (&[], None, "has no area"),

@@ -251,7 +251,7 @@ fn areas_are_counted_from_a_release() {
     };
     refused(
         &[&from[..], &["--area-id", "name"]].concat(),
-        "features[0] has no property \"name\" with a text or number; its properties are: \"district\"",
+        "features[0] has no property \"name\" that holds text or a number; its properties are: \"district\"",
     );
     refused(&["predict", "counts.toml", "--areas", "areas.geojson"], "then use --from counts.json");
     project.write("areas.geojson", "{}");

@@ -87,7 +87,7 @@ fn damaged_releases_are_refused() {
         damaged(|file| file["combinations"]["released"][0] = serde_json::json!(1e200)),
         damaged(|file| file["combinations"]["inputs"] = serde_json::json!(vec![[0.0]; 20_001])),
     ] {
-        assert!(said.contains("r.json is not a release of `dpgp predict --release`"), "{said}");
+        assert!(said.contains("r.json is not a release from `dpgp predict --release`"), "{said}");
     }
 }
 

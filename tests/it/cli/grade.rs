@@ -64,14 +64,14 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
 fn a_bare_number_is_judged_where_nothing_is_random() {
     // Our tables come with the program.
     let project = Project::empty();
-    let reason = "it has neither a spread over runs nor an interval";
+    let reason = "neither a spread over runs nor an interval is given";
     for repeats in ["", "1", "30"] {
         let row = format!("age,sparse,1,rmse,13.35,{repeats}\n");
         project.write("bare.csv", &format!("inputs,method,epsilon,metric,value,repeats\n{row}"));
         let run = project.dpgp(&["grade", "bare.csv", "--experiment", "smith2021/table1", "--rows"]);
         assert!(run.out.contains("not-judged") && !run.out.contains("differs  "), "{}", run.out);
         assert!(run.out.contains(&format!("1 number is not judged: {reason}")), "{}", run.out);
-        assert!(run.out.contains("0 of 1 printed number agree, 0 differ"), "{}", run.out);
+        assert!(run.out.contains("0 of 1 printed numbers agree, 0 differ"), "{}", run.out);
     }
     // Nor do bare numbers decide a claim: the sparse one is below the standard one by far.
     let rows = "age,standard,1,rmse,13.3\nage,sparse,1,rmse,9.9\n";
@@ -131,7 +131,7 @@ fn claims_need_spreads_over_runs_and_all_their_rows() {
     assert_eq!(about(&misspelt), "undecided");
     let said = project.dpgp(&["grade", "theirs.csv", "--experiment", "smith2021/table1"]).out;
     assert!(said.contains("method = \"sparce\"; did you mean"), "{said}");
-    assert!(said.contains("1 claim lacks some of its rows, so it cannot hold"), "{said}");
+    assert!(said.contains("1 claim needs more rows than the table has, so it can fail but not hold"), "{said}");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn the_numbers_of_any_paper_are_graded() {
 
     // A spec without a task computes nothing.
     let run = project.dpgp(&["run", "paper.toml", "--quiet"]).expect(4);
-    assert!(run.err.contains("`dpgp grade TABLE.csv --experiment SPEC` compares one"), "{}", run.err);
+    assert!(run.err.contains("to compare a table, use `dpgp grade TABLE.csv --experiment SPEC`"), "{}", run.err);
     for (runs, says) in [
         (
             RUNS.replace("lasso,1.0,rmse,3,0.70\n", ""),

@@ -66,7 +66,7 @@ fn wrong_grids_are_named_and_charge_nothing() {
         ("x=0..1:3", "missing: z"),
         ("x=0..1:3,z=5,w=1", "no input \"w\"; it has x, z"),
         ("x=FROM..TO:3,z=5", "as in 20..80:7"),
-        ("x=0..1:3,z=low", "\"z=low\": not a finite number"),
+        ("x=0..1:3,z=low", "\"z=low\": neither a finite number nor a range"),
         ("x=0..1:1,z=5", "\"x=0..1:1\""),
         ("x=0..1:200,z=0..1:200", "40000 points"),
         ("x", "expected INPUT=FROM..TO:POINTS or INPUT=VALUE"),

@@ -31,7 +31,7 @@ fn answers_make_a_spec_that_runs() {
     assert!(
         run.err.contains("normalise.bounds: ")
             && run.err.contains("kernel.eq.variance (square root): ")
-            && run.err.contains("(not of how much it varies) [10]\n"),
+            && run.err.contains("(not from its own mean) [10]\n"),
         "{}",
         run.err
     );
@@ -135,11 +135,11 @@ fn what_is_no_answer_writes_nothing() {
         // From a pipe, epsilon and the bounds have no default.
         (
             "0 40\n3\n10\n8\n\n\n",
-            "privacy.epsilon: enter a finite number, since this question has no default without a terminal; the answer was \"\"",
+            "privacy.epsilon: enter a finite number, because this question has a default only on a terminal; the answer was \"\"",
         ),
         (
             "0 40\n3\n10\n\n1\n\n",
-            "model.kernel.eq.lengthscale: enter a finite number, since this question has no default without a terminal; the answer was \"\"",
+            "model.kernel.eq.lengthscale: enter a finite number, because this question has a default only on a terminal; the answer was \"\"",
         ),
         ("\n40\n3\n10\n8\n1\n\n", "normalise.bounds: enter two finite numbers"),
     ] {

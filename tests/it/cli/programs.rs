@@ -208,7 +208,7 @@ echo "{\"rmse\": 0.5, \"seconds\": 1$(date +%N)}"
             "names \"hours\", which is not in task.command.metrics",
         ),
         ("all = { metric = \"rmse\" }", "all = { metric = \"seconds\" }", "\"seconds\" is a secondary metric"),
-        ("delta = 1e-5", "delta = 1.0", "from 0 to below 1"),
+        ("delta = 1e-5", "delta = 1.0", "at least 0 and below 1"),
         ("epsilon = 0.5", "epsilon = 0.0", "task.command.guarantee.epsilon"),
         ("by = \"their package\"", "by = \" \"", "task.command.guarantee.by"),
     ] {

@@ -104,7 +104,7 @@ fn sums_that_do_not_belong_together_are_refused() {
 fn wrong_questions_are_refused() {
     let project = project("10");
     let stats = |more: &[&str], code: i32| project.dpgp(&[&["stats"], more].concat()).expect(code).err;
-    assert!(stats(&["honkela2021/fig1", "trips.csv"], 2).contains("it needs task.surface"));
+    assert!(stats(&["honkela2021/fig1", "trips.csv"], 2).contains("the spec needs task.surface"));
     assert!(stats(&["s.toml", "none.csv"], 3).contains("none.csv"));
     stats(&["s.toml"], 2);
     project.write("other.csv", "start_longitude,hour_of_day,start_latitude\n1,2,3\n");

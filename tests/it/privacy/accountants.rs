@@ -96,7 +96,7 @@ fn unknown_events_are_refused_with_a_reason() {
     assert_eq!(
         refusal(&PLD, &event, NeighbourRelation::AddRemove),
         "the privacy loss distribution accountant does not cover sampling with replacement for add-remove \
-         neighbours: no known pair of distributions dominates one step and composes; it accepts full \
+         neighbours: no pair of distributions is known that dominates one step and also composes; it accepts full \
          batches and Poisson sampling"
     );
     let rest = "full batches, and Poisson sampling for add-remove neighbours";

@@ -497,7 +497,7 @@ fn kernel_variance_toml(kernel: &str, inputs: &[String], features: MomentFeature
             "square of the typical distance between the function and its mean; for example ((high - low) / 8)^2"
         }
         MomentFeatures::Waves => {
-            "square of the typical distance between the function and the middle of the bounds (not its mean); for example ((high - low) / 4)^2"
+            "square of the typical distance of the function from the middle of the bounds (not from its own mean); for example ((high - low) / 4)^2"
         }
     };
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";

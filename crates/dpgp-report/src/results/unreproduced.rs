@@ -131,7 +131,7 @@ or the statement holds by more than two standard errors.
 these numbers.
 - **different**, **cannot tell**: followed by the reason, or by what we tried.
 
-[Checks of our program](CHECKS.md) covers reference numbers, our own claims, guarantees and the power of the comparisons.
+[Checks of our program](CHECKS.md) covers references, our claims, guarantees and power.
 ";
 
 const ARTEFACTS: &str = "\
