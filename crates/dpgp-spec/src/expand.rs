@@ -243,7 +243,9 @@ impl ErrorLocator<'_> {
     /// An error of value.
     fn setting_error(&self, fault: SettingError) -> SpecError {
         let path: Vec<String> = fault.path.split('.').map(str::to_owned).collect();
-        match self.find_axis_place(&path) {
+        // An axis that sets one key of a table is not to blame for another that is missing there.
+        let is_missing = matches!(fault.problem, SpecProblem::MissingKey { .. });
+        match self.find_axis_place(&path).filter(|(_, length)| !is_missing || *length <= path.len()) {
             Some((place, _)) => self.error_at_place(&place, fault.problem),
             None => self.error_in_base(&path, fault.problem),
         }
