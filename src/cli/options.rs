@@ -91,7 +91,7 @@ pub struct ResultsArguments {
 }
 
 impl DataLocationArguments {
-    /// Opens the project of the working directory. Prints a note if the project is in a folder above.
+    /// Opens the project of the working directory. Prints a note if the project is in a parent folder.
     pub fn project(&self) -> Result<Project, RunError> {
         let Self { mirror, cache, offline } = self;
         let local_urls = DataLocations::environment_allows_local_urls();
@@ -100,7 +100,7 @@ impl DataLocationArguments {
     }
 }
 
-/// Prints which project is used if it is in a folder above the working directory.
+/// Prints which project is used if it is in a parent of the working directory.
 pub fn announce_project(project: Project) -> Project {
     if project.is_in_parent_folder() {
         print_stderr(&format!("using the project in {}, above this folder", project.root().display()));
@@ -307,7 +307,7 @@ pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
     text
 }
 
-/// Fails if two output paths are the same file. Otherwise the second would replace the first, or be refused after the charge.
+/// Fails if two output paths lead to the same file: the second output would replace the first, or be refused after the charge.
 /// Skips existing paths: existing files are refused elsewhere, and pipes and devices may be named twice.
 pub fn ensure_distinct_paths(targets: &[PathBuf]) -> Result<(), CliError> {
     let mut seen = Vec::new();

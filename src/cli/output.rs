@@ -283,7 +283,7 @@ pub(super) struct TableOutput {
 /// One table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PivotTableOutput {
-    /// Its labels on the axes that are neither rows nor columns.
+    /// The title: the labels on the axes that are neither rows nor columns.
     pub title: String,
     /// The headings, then the rows, each as a list of cells.
     pub lines: Vec<Vec<String>>,

@@ -264,7 +264,7 @@ pub(super) struct PreviewOutput {
     pub wanted: Option<f64>,
     /// The smallest epsilon that reaches the wanted error.
     pub epsilon: Option<f64>,
-    /// The figure that was drawn.
+    /// The path of the figure; null if none was drawn.
     pub figure: Option<PathBuf>,
 }
 

@@ -21,7 +21,7 @@ use dpgp_run::{Project, find_commit};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-The page is one file that needs no network. It shows the contents of the results folder, and nothing is computed. Text, claims and the
+The page is one file that needs no network. It shows the contents of the results folder and computes nothing. Text, claims and the
 first rows are readable without its script. The script unpacks figures and all rows, and sorts and filters the tables.
 
 Examples:

@@ -35,7 +35,7 @@ If a cell fails, the table still has the other cells, and says why that cell fai
 Examples:
   dpgp run smith2021/toy                      writes results/smith2021/toy/; needs no download
   dpgp run smith2021                          every experiment of a paper
-  dpgp run --all --dry-run                    what is stored, what is left to compute, and how long it takes
+  dpgp run --all --dry-run                    what is stored, what is left to compute, and how long it will take
   dpgp run smith2021/table1 --dry-run --why   what changed since each result was stored
   dpgp run --all --quick                      the reduced settings of every spec
   dpgp run smith2021/table1 --seed 2 --results out    another seed and another folder
@@ -62,7 +62,7 @@ pub struct RunArguments {
     /// Compute only part I of N, and write no tables
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Print what is stored, what is left to compute and how long it takes; compute nothing
+    /// Print what is stored, what is left to compute and how long it will take; compute nothing
     #[arg(long, conflicts_with_all = ["shard", "keep_going", "fail_fast", "rows"])]
     dry_run: bool,
     /// With `--dry-run`: show what changed since each result was stored

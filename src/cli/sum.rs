@@ -313,5 +313,5 @@ fn hmac_key_for_rows(arguments: &SumArguments, place: Option<&LedgerOptions>) ->
 fn timing(seconds: f64, rows: Option<u64>, inducing: Option<usize>) -> String {
     let Some((rows, m)) = rows.zip(inducing) else { return format!("{seconds:.3} s\n") };
     let speed = rows as f64 * (m * m) as f64 / seconds / 1e9;
-    format!("{seconds:.3} s, {speed:.1} GFLOP/s counted as rows times {m}^2\n")
+    format!("{seconds:.3} s, {speed:.1} GFLOP/s ({m}^2 operations per row)\n")
 }

@@ -272,7 +272,7 @@ impl<'a> StatementChecker<'a> {
             return self.record_condition(
                 "all_releases",
                 id.is_null() && all.is_null(),
-                "it and release_id must both be present or both be null",
+                "either both it and release_id must be null, or neither",
             );
         }
         let [mu, delta] = ["mu", "delta"].map(|name| number_field(all, name).unwrap_or(f64::NAN));
@@ -296,7 +296,7 @@ impl<'a> StatementChecker<'a> {
         self.record_condition(
             "all_releases.releases",
             releases > 0 && alone,
-            "it must be at least 1, and if it is 1, mu must be that of this release",
+            "it must be at least 1, and if it is 1, all_releases.mu must equal the mu of this release",
         );
     }
 

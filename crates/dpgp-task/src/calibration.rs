@@ -188,7 +188,7 @@ impl<'a> MomentsCalibrationReplicateState<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationTask {
-    /// The number of training rows, which are at the beginning of the data. The test rows follow. After them come as many
+    /// The number of training rows, taken from the beginning of the data. The test rows follow. After them come as many
     /// rows again, with the same inputs and the values of the true function.
     pub train: Count<10_000_000>,
     /// The public inducing inputs of noisy sums: a product grid with a range for each input. Noisy moments have none.

@@ -270,7 +270,7 @@ impl MeanAndSd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassificationTask {
-    /// The number of training rows, which are at the beginning of the data.
+    /// The number of training rows, taken from the beginning of the data.
     pub train: Count,
     /// A row belongs to the positive class if this comparison holds for its target.
     pub positive: ThresholdSetting,

@@ -99,7 +99,7 @@ fn measure_newton_path(
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceTask {
-    /// The number of training rows, which are at the beginning of the data. The others are test rows.
+    /// The number of training rows, taken from the beginning of the data. The others are test rows.
     pub train: Count,
     /// A row belongs to the positive class if this comparison holds for its target.
     pub positive: ThresholdSetting,

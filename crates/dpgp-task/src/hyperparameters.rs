@@ -389,7 +389,7 @@ impl<'a> ModelEvidenceReplicateState<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperparametersTask {
-    /// The number of training rows, which are at the beginning of the data. The others are validation rows.
+    /// The number of training rows, taken from the beginning of the data. The others are validation rows.
     pub train: Count,
     /// The public inducing inputs of noisy sums: a product grid with a range for each input. Noisy moments have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -222,7 +222,7 @@ pub struct PosteriorTask {
     pub model: PosteriorModel,
     /// A row belongs to the positive class if this comparison holds for its target.
     pub positive: ThresholdSetting,
-    /// The number of training rows, which are at the beginning of the data. The others are test rows.
+    /// The number of training rows, taken from the beginning of the data. The others are test rows.
     pub train: Count,
     /// How the posterior is approximated.
     pub method: PosteriorMethod,

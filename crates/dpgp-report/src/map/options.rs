@@ -260,7 +260,7 @@ pub enum MapError {
     TooManyInputs(Vec<String>),
     /// Words along an axis of a map of two inputs, or numbers that are not finite.
     #[error(
-        "input {0} is categorical or has non-finite values, which a map of two inputs cannot show; choose one \
+        "input {0} is categorical or has non-finite values, and a map of two inputs can show neither; choose one \
          value with --slice INPUT=VALUE"
     )]
     TextLabel(String),

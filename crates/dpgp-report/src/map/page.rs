@@ -86,7 +86,7 @@ impl ReleasedMap<'_> {
         let beyond = seen.iter().filter(|mean| scale.is_beyond(**mean)).count();
         let [low, high] = [scale.low, scale.high].map(format_four_digits_trimmed);
         Some(format!(
-            "The scale was set to {low} to {high}; {beyond} of the {} means shown lie outside it.",
+            "The scale was set to run from {low} to {high}; {beyond} of the {} means shown lie outside it.",
             seen.len()
         ))
     }
@@ -105,8 +105,8 @@ impl ReleasedMap<'_> {
         };
         let (factor, neighbours) = (format_four_digits_trimmed(epsilon.exp()), statement.neighbours.as_deref()?);
         Some(format!(
-            "Privacy: any conclusion from {numbers} has at most {factor} times the probability, plus {delta:?}, \
-             that it would have on neighbouring data ({neighbours})."
+            "Privacy: the probability of any conclusion from {numbers} is at most {factor} times its probability on \
+             neighbouring data ({neighbours}), plus {delta:?}."
         ))
     }
 

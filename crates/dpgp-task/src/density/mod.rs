@@ -48,7 +48,7 @@ pub enum DensityEstimate {
     Denoised {},
     /// Regression on the noisy histogram, with variances fitted by maximum likelihood. Needs `mechanism.histogram`.
     Process(DensityProcessSetting),
-    /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function. Needs
+    /// Regression on the densities of the bins with the Gaussian process of `[model]`, with noise on the mean function. Needs
     /// `mechanism.function`.
     Function {
         /// Whether the mean of all densities is subtracted first. This mean is private, and the guarantee does not account for
@@ -63,7 +63,7 @@ pub enum DensityEstimate {
 #[serde(deny_unknown_fields)]
 pub struct DensityProcessSetting {
     /// How the density of a bin relates to the latent function: as the function's average over the bin (the integral kernel)
-    /// or its value at the centre of the bin. The kernel is `exp(-r^2 / l^2)`, without the factor 2.
+    /// or its value at the centre of the bin. The kernel is `exp(-r^2 / l^2)`, without the usual factor of 2 in the denominator.
     pub observed: BinObservation,
     /// Fixed lengthscales, one per input. Without this key, the lengthscales are fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
