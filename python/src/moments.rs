@@ -9,8 +9,8 @@ use dpgp::prelude::{AnyPlannedSumsRelease, DataLocations, Project, WorkerPool};
 use dpgp::privacy::MomentFeatures;
 use dpgp::release::ledger::{BudgetSetting, LedgerOptions};
 use dpgp::release::{
-    ClassSumsModel, ExactSums, HistogramSumsModel, MomentsSumsModel, PlannedSumsRelease, ReleaseOptions,
-    SparseGpSumsModel, SumsModel, SumsRequest, TableInMemory, charge_draw_and_write,
+    ClassReleaseMethod, ExactSums, HistogramReleaseMethod, MomentsReleaseMethod, PlannedSumsRelease, ReleaseOptions,
+    SparseGpReleaseMethod, SumsReleaseMethod, SumsRequest, TableInMemory, charge_draw_and_write,
 };
 use dpgp::run::StateFolder;
 use dpgp::setting::DataSetting;
@@ -30,10 +30,10 @@ pub fn sums_cells(rows: usize, rows_per_person: usize, inputs: usize) -> bool {
 
 /// Sums of one of the models that are released.
 pub(crate) enum Total {
-    Surface(ExactSums<SparseGpSumsModel>),
-    Moments(ExactSums<MomentsSumsModel>),
-    Classes(ExactSums<ClassSumsModel>),
-    Counts(ExactSums<HistogramSumsModel>),
+    Surface(ExactSums<SparseGpReleaseMethod>),
+    Moments(ExactSums<MomentsReleaseMethod>),
+    Classes(ExactSums<ClassReleaseMethod>),
+    Counts(ExactSums<HistogramReleaseMethod>),
 }
 
 /// Runs code for the sums of any model.
@@ -340,7 +340,7 @@ fn released(experiment: &Experiment, total: &Total, asked: &ReleaseTerms, gate: 
 }
 
 /// Runs the steps of `dpgp sum --release`. All refusals come before the charge.
-fn charged<M: SumsModel>(
+fn charged<M: SumsReleaseMethod>(
     streamed: &PlannedSumsRelease<'_, M>,
     total: &ExactSums<M>,
     asked: &ReleaseTerms,

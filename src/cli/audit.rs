@@ -126,7 +126,7 @@ fn audit_experiments(arguments: &AuditArguments, format: OutputFormat) -> Result
         all += audited.len();
         match format {
             OutputFormat::Text => print(&text(experiment, &audited))?,
-            OutputFormat::Json => printed.push(AuditedExperiment {
+            OutputFormat::Json => printed.push(ExperimentAuditOutput {
                 experiment: experiment.relative_results_folder(),
                 cells: audited.iter().map(describe_audited_cell).collect(),
             }),
@@ -199,9 +199,9 @@ fn attack_bound_text(finding: &AuditFinding) -> String {
     format!("; attacks: {}", RecomputedBound::EpsilonAtLeast(most).text())
 }
 
-fn describe_audited_cell(one: &AuditedCell<'_>) -> AuditedGuarantee {
+fn describe_audited_cell(one: &AuditedCell<'_>) -> GuaranteeAuditOutput {
     let AuditFinding { claim, guarantee, checks, verdict, reasons } = &one.finding;
-    AuditedGuarantee {
+    GuaranteeAuditOutput {
         cell: one.cell.id().short(),
         labels: one.cell.labels().to_vec(),
         epsilon: guarantee.epsilon,
@@ -264,7 +264,7 @@ pub fn audit_end_to_end(
             }
             print(&text)?;
         }
-        OutputFormat::Json => print_json(&json!(AttackedRelease {
+        OutputFormat::Json => print_json(&json!(EndToEndAuditOutput {
             experiment: experiment.relative_results_folder(),
             verdict: worst,
             checks: checks.clone()
@@ -443,16 +443,16 @@ fn extreme_neighbours(rows: &FileCells, row: usize, mut ways: Vec<Vec<ReplacedCe
 
 /// The guarantees of an experiment, with the findings.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct AuditedExperiment {
+pub(super) struct ExperimentAuditOutput {
     /// The experiment.
     pub experiment: String,
     /// Its cells that claim privacy, in grid order.
-    pub cells: Vec<AuditedGuarantee>,
+    pub cells: Vec<GuaranteeAuditOutput>,
 }
 
 /// The guarantee of a cell, with the findings.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct AuditedGuarantee {
+pub(super) struct GuaranteeAuditOutput {
     /// The name of the cell.
     pub cell: String,
     /// Its label on each axis.
@@ -479,7 +479,7 @@ pub(super) struct AuditedGuarantee {
 
 /// The output of `dpgp audit --end-to-end`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct AttackedRelease {
+pub(super) struct EndToEndAuditOutput {
     /// The experiment.
     pub experiment: String,
     /// The worst verdict.
@@ -490,7 +490,7 @@ pub(super) struct AttackedRelease {
 
 /// The output of `dpgp audit --samples`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct AttackedSamples {
+pub(super) struct SampleAuditOutput {
     /// The two files.
     pub files: [PathBuf; 2],
     /// Their columns.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::audit::AttackedSamples;
+use super::audit::SampleAuditOutput;
 use super::options::OutputFormat;
 use super::output::{print, print_json};
 use dpgp_accounting::Guarantee;
@@ -130,7 +130,7 @@ impl SampleAuditReport<'_> {
         for column in &self.read.cut {
             text += &format!("{column}: numbers that differ only beyond double precision are read as equal\n");
         }
-        let (found, most) = (format_four_digits(self.bounds.epsilon), format_four_digits(self.provable_epsilon()));
+        let (found, most) = (format_four_digits(self.bounds.epsilon), format_four_digits(self.max_provable_epsilon()));
         let from = if set.is_empty() { String::new() } else { format!(", from the outputs with {set}") };
         text += &format!("epsilon >= {found} at delta = {delta:?}{from}; this many outputs can prove at most {most}\n");
         text += &format!("delta >= {} at epsilon = {epsilon:?}\n", format_four_digits(self.bounds.delta));
@@ -142,13 +142,13 @@ impl SampleAuditReport<'_> {
     }
 
     /// Returns the largest epsilon that this number of outputs can prove.
-    fn provable_epsilon(&self) -> f64 {
+    fn max_provable_epsilon(&self) -> f64 {
         self.read.max_provable_epsilon(self.sampled.claim, self.confidence)
     }
 
-    fn to_output(&self) -> AttackedSamples {
+    fn to_output(&self) -> SampleAuditOutput {
         let Guarantee { epsilon, delta } = self.sampled.claim;
-        AttackedSamples {
+        SampleAuditOutput {
             files: self.sampled.files.map(Path::to_path_buf),
             columns: self.read.columns.clone(),
             cut: self.read.cut.clone(),
@@ -157,7 +157,7 @@ impl SampleAuditReport<'_> {
             delta,
             confidence: self.confidence,
             epsilon_at_least: self.bounds.epsilon,
-            epsilon_provable: self.provable_epsilon(),
+            epsilon_provable: self.max_provable_epsilon(),
             delta_at_least: self.bounds.delta,
             set: self.bounds.set.clone(),
             verdict: verdict_name(self.bounds.refute(self.sampled.claim)),

@@ -7,7 +7,7 @@ use super::CliError;
 use super::check_forms::{CheckFindings, CheckFormat, append_github_step_summary, junit};
 use super::interrupt::watch_signals;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments};
-use super::output::{CheckedExperiment, print, print_json, print_raw_unless_terminal};
+use super::output::{ExperimentCheckOutput, print, print_json, print_raw_unless_terminal};
 use super::report::summary_pages;
 use dpgp_report::{Report, list_result_differences, publish, wrap_prose};
 use dpgp_run::{ExperimentRunReport, ExperimentRunner, Project, Provenance, RunError, RunOptions, create_watcher};
@@ -126,8 +126,8 @@ fn check_summary_line(all: &[CheckFindings]) -> String {
     wrap_prose(&format!("{} of {} checks pass{failed_names}\n", all.len() - failed.len(), all.len()))
 }
 
-fn describe_check(one: &CheckFindings) -> CheckedExperiment {
-    CheckedExperiment { experiment: one.name.clone(), passes: one.passes(), findings: one.findings.clone() }
+fn describe_check(one: &CheckFindings) -> ExperimentCheckOutput {
+    ExperimentCheckOutput { experiment: one.name.clone(), passes: one.passes(), findings: one.findings.clone() }
 }
 
 /// Prints the findings of one experiment at once, as text or annotations.

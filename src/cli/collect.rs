@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, StoreArguments};
-use super::output::{CollectedExperiment, print, print_json};
+use super::output::{ExperimentCollectOutput, print, print_json};
 use dpgp_report::{Report, publish};
 use dpgp_run::ExperimentRunner;
 use dpgp_run::store::{RunHeader, merge_stores};
@@ -97,8 +97,8 @@ impl CollectionStatus {
         }
     }
 
-    fn to_output(&self) -> CollectedExperiment {
+    fn to_output(&self) -> ExperimentCollectOutput {
         let Self { name, done, total, folder } = self;
-        CollectedExperiment { experiment: name.clone(), stored: *done, total: *total, results: folder.clone() }
+        ExperimentCollectOutput { experiment: name.clone(), stored: *done, total: *total, results: folder.clone() }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{ASKED, OutputFormat};
-use super::output::{CompletionScript, print, print_json};
+use super::output::{CompletionsOutput, print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ pub fn completions(arguments: &CompletionsArguments, format: OutputFormat) -> Re
     }
     let script = String::from_utf8_lossy(&script);
     if format == OutputFormat::Json {
-        print_json(&json!(CompletionScript { script: script.into_owned() }))
+        print_json(&json!(CompletionsOutput { script: script.into_owned() }))
     } else {
         print(&script)
     }

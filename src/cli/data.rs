@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::list::status_name;
 use super::options::{DataLocationArguments, OutputFormat, dataset_completer, experiment_completer};
-use super::output::{FetchedDataset, ListedDataset, VerifiedFile, WrittenFolds, print, print_json, write_new};
+use super::output::{DataFetchOutput, DataFoldsOutput, DataListOutput, DataVerifyOutput, print, print_json, write_new};
 use dpgp_data::{Dataset, FileCheck, FileCheckOutcome};
 use dpgp_number::text::count_with_noun;
 use dpgp_release::{ReleaseError, select_cells};
@@ -106,8 +106,8 @@ fn list(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliErr
     print(&plain_table(&headings, datasets.iter().map(|dataset| row(dataset, &project))))
 }
 
-fn describe_dataset(dataset: &Dataset, project: &Project) -> ListedDataset {
-    ListedDataset {
+fn describe_dataset(dataset: &Dataset, project: &Project) -> DataListOutput {
+    DataListOutput {
         name: dataset.name.clone(),
         title: dataset.title.clone(),
         status: status_name(project.cache.status(dataset)),
@@ -142,7 +142,7 @@ fn fetch(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliEr
             Ok(_) => {
                 let status = status_name(project.cache.status(dataset));
                 text.push_str(&format!("{name}: {status}\n"));
-                here.push(FetchedDataset { name: name.clone(), status });
+                here.push(DataFetchOutput { name: name.clone(), status });
             }
             Err(error) => failures.push((name.clone(), error.into())),
         }
@@ -165,7 +165,7 @@ fn verify(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliE
         for FileCheck { file, path, outcome } in project.cache.verify(dataset)? {
             let said = outcome_text(&outcome);
             text.push_str(&format!("{file}: {said}\n"));
-            files.push(VerifiedFile { file, path, outcome: said });
+            files.push(DataVerifyOutput { file, path, outcome: said });
             hashed += usize::from(!matches!(outcome, FileCheckOutcome::Missing));
             bad += usize::from(match outcome {
                 FileCheckOutcome::Right | FileCheckOutcome::Unlocked { .. } => false,
@@ -222,7 +222,11 @@ fn write_folds(arguments: &FoldsArguments, format: OutputFormat) -> Result<(), C
     let text = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     write_new(out, &String::from_utf8_lossy(&text))?;
     if format == OutputFormat::Json {
-        return print_json(&json!(WrittenFolds { written: out.clone(), rows, replicates: experiment.meta.replicates }));
+        return print_json(&json!(DataFoldsOutput {
+            written: out.clone(),
+            rows,
+            replicates: experiment.meta.replicates
+        }));
     }
     let (replicates, out) =
         (count_with_noun(experiment.meta.replicates as usize, "replicate", "replicates"), out.display());

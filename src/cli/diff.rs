@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::OutputFormat;
-use super::output::{ChangedColumn, ComparedRow, print, print_json};
+use super::output::{ChangedColumn, DiffRowOutput, print, print_json};
 use dpgp_data::read_limited_text;
 use dpgp_number::text::count_with_noun;
 use dpgp_report::{PublishError, RowPair, TableDifference, format_four_digits, pair_rows, wrap_prose};
@@ -159,7 +159,7 @@ impl RowDifferences<'_> {
         format!("  {}: {values}{changes}\n", self.row.name())
     }
 
-    fn to_output(&self) -> ComparedRow {
+    fn to_output(&self) -> DiffRowOutput {
         let (before, after) = self.row.values();
         let changes = self.changes.iter().map(|change| ChangedColumn {
             column: change.column.clone(),
@@ -168,7 +168,7 @@ impl RowDifferences<'_> {
         });
         let (experiment, row) = (self.experiment.to_owned(), self.row.name());
         let standard_errors = self.changed_value_in_standard_errors();
-        ComparedRow { experiment, row, before, after, standard_errors, changes: changes.collect() }
+        DiffRowOutput { experiment, row, before, after, standard_errors, changes: changes.collect() }
     }
 }
 

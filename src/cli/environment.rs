@@ -160,7 +160,7 @@ const EXPECTED: &[MissingOptionHint] = &[
 ];
 
 /// Returns whether a word is one of the arguments. Arguments need not be valid text.
-fn is_command_line_argument(word: &str) -> bool {
+fn was_passed_as_argument(word: &str) -> bool {
     let said = INVOCATION.get().map_or_else(Vec::new, |invocation| invocation.arguments.clone());
     said.iter().skip(1).any(|argument| argument == word)
 }
@@ -172,7 +172,7 @@ pub(super) fn add_option_hint(mut error: Error) -> Error {
         _ => return error,
     };
     error.remove(ContextKind::Suggested);
-    if let Some(found) = EXPECTED.iter().find(|one| one.option == unknown && is_command_line_argument(one.verb)) {
+    if let Some(found) = EXPECTED.iter().find(|one| one.option == unknown && was_passed_as_argument(one.verb)) {
         error.remove(ContextKind::SuggestedArg);
         let elsewhere = vec![found.elsewhere.to_owned().into()];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(elsewhere));

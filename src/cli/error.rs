@@ -10,7 +10,7 @@ use dpgp_data::DataError;
 use dpgp_number::text::count_with_noun;
 use dpgp_release::draft::DraftError;
 use dpgp_release::ledger::{ChargeReceipt, LedgerError};
-use dpgp_release::{AfterChargeError, ReleaseError, already_charged_message};
+use dpgp_release::{AfterChargeError, ReleaseError, charge_remains_message};
 use dpgp_report::{GradeError, MapError, PaperTableError, PublishError, format_exact};
 use dpgp_run::store::StoreError;
 use dpgp_run::{RunError, StateError};
@@ -19,7 +19,7 @@ use dpgp_run::{RunError, StateError};
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A failure after a release was charged.
-    #[error("{cause}\n{}", already_charged_message(ledger))]
+    #[error("{cause}\n{}", charge_remains_message(ledger))]
     AfterCharge { cause: Box<Self>, ledger: PathBuf },
     /// Data are missing or wrong.
     #[error(transparent)]

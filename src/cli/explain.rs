@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
-use super::output::{ExplainedExperiment, print, print_json};
+use super::output::{ExperimentExplainOutput, print, print_json};
 use dpgp_run::{ExperimentRunner, RecomputeReason, RunPlan, StaleResults};
 use dpgp_task::Experiment;
 
@@ -55,7 +55,7 @@ pub(super) fn print_recompute_reasons(
         if format == OutputFormat::Text {
             print(&text(&experiment.relative_results_folder(), &plan, &stale))?;
         }
-        all.push(ExplainedExperiment { experiment: experiment.relative_results_folder(), stale });
+        all.push(ExperimentExplainOutput { experiment: experiment.relative_results_folder(), stale });
     }
     if format == OutputFormat::Json { print_json(&json!(all)) } else { Ok(()) }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::OutputFormat;
-use super::output::{GeneratedRows, print, print_json};
+use super::output::{GenerateOutput, print, print_json};
 use dpgp_data::rows::{RowProgressBar, RowWriter};
 use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, generate_trips};
 use dpgp_fs::write_atomically_with;
@@ -74,7 +74,7 @@ pub fn generate(arguments: &GenerateArguments, format: OutputFormat) -> Result<(
     .map_err(CliError::io_error_at(path))?;
     if format == OutputFormat::Json {
         let columns = TRIP_COLUMNS.to_vec();
-        return print_json(&json!(GeneratedRows { written: path.to_path_buf(), rows: *rows, columns }));
+        return print_json(&json!(GenerateOutput { written: path.to_path_buf(), rows: *rows, columns }));
     }
     print(&format!("wrote {rows} rows to {}\n", path.display()))
 }

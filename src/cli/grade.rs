@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
-use super::output::{GradedExperiment, print, print_json, print_raw_unless_terminal};
+use super::output::{ExperimentGradeOutput, print, print_json, print_raw_unless_terminal};
 use dpgp_data::read_limited_text;
 use dpgp_report::{grade_markdown, grade_table as graded, grade_text, graded_summary_screen, grading_notes};
 
@@ -83,7 +83,7 @@ pub fn grade(arguments: &GradeArguments, format: OutputFormat) -> Result<(), Cli
     match (format, arguments.form) {
         (OutputFormat::Json, _) => {
             let (experiment, grade) = (experiment.name.clone(), result.clone());
-            print_json(&json!(GradedExperiment { experiment, grade }))?
+            print_json(&json!(ExperimentGradeOutput { experiment, grade }))?
         }
         (_, GradeFormat::Text) if arguments.rows => print(&grade_text(&experiment, &result))?,
         (_, GradeFormat::Text) => print(&graded_summary_screen(&experiment, &result, &grading_notes(&result)))?,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat};
-use super::output::{ListedExperiment, print, print_json};
+use super::output::{ExperimentListOutput, print, print_json};
 use dpgp_data::DatasetStatus;
 use dpgp_report::plain_table_dropping_columns;
 use dpgp_run::Project;
@@ -100,9 +100,9 @@ pub(super) fn status_name(status: DatasetStatus) -> &'static str {
 }
 
 /// Describes an experiment for JSON.
-pub(super) fn describe_experiment(experiment: &Experiment, project: &Project) -> ListedExperiment {
+pub(super) fn describe_experiment(experiment: &Experiment, project: &Project) -> ExperimentListOutput {
     let meta = &experiment.meta;
-    ListedExperiment {
+    ExperimentListOutput {
         name: experiment.name.clone(),
         title: meta.title.clone(),
         paper: meta.paper.clone(),

@@ -5,7 +5,7 @@ use clap_mangen::Man;
 use serde_json::json;
 
 use super::options::OutputFormat;
-use super::output::{ManualPage, print, print_json};
+use super::output::{ManOutput, print, print_json};
 use super::{Arguments, CliError};
 
 const EXAMPLES: &str = "\
@@ -30,7 +30,7 @@ pub fn man(arguments: &ManArguments, format: OutputFormat) -> Result<(), CliErro
         None => render_manual_page(command),
         Some(verb) => render_manual_page(find_verb_command(&command, verb)?),
     };
-    if format == OutputFormat::Json { print_json(&json!(ManualPage { page })) } else { print(&page) }
+    if format == OutputFormat::Json { print_json(&json!(ManOutput { page })) } else { print(&page) }
 }
 
 fn find_verb_command(command: &Command, verb: &str) -> Result<Command, CliError> {

@@ -52,18 +52,18 @@ use output::print_stderr;
 
 use dpgp_data::is_thread_decoding_parquet;
 
-use audit::{AttackedRelease, AttackedSamples, AuditedExperiment};
+use audit::{EndToEndAuditOutput, ExperimentAuditOutput, SampleAuditOutput};
 use dpgp_report::{BibliographyEntry, Ranking};
 use options::OutputFormat;
 use output::{
-    CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExperimentRunOutput,
-    ExplainedExperiment, FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage,
-    NewSpec, PlannedExperiment, ShardRunOutput, ShownExperiment, TableOutput, VerifiedFile, WrittenFolds,
-    WrittenReport,
+    CompletionsOutput, DataFetchOutput, DataFoldsOutput, DataListOutput, DataVerifyOutput, DiffRowOutput, EmitOutput,
+    ExperimentCheckOutput, ExperimentCollectOutput, ExperimentExplainOutput, ExperimentGradeOutput,
+    ExperimentListOutput, ExperimentPlanOutput, ExperimentRunOutput, ExperimentShowOutput, GenerateOutput, ManOutput,
+    NewSpecOutput, ReportOutput, ShardRunOutput, TableOutput,
 };
 use release_types::{
-    CertificateFile, DrawnFile, LedgerOutput, PredictFileOutput, PredictOutput, PreviewOutput, SummedRows,
-    TradeoffOutput, VerifiedCertificate, VerifiedLedgerOutput,
+    CertificateFileContents, LedgerOutput, LedgerVerifyOutput, MapOutput, PredictOutput, PredictToFileOutput,
+    PreviewOutput, SumOutput, TradeoffOutput, VerifyOutput,
 };
 use schema::VerbOutputSchemas;
 
@@ -138,96 +138,96 @@ verbs! {
     "Release your own data" {
         /// Write a spec for your data, or a template
         New(new::NewArguments)
-            => "new": NewSpec;
+            => "new": NewSpecOutput;
         /// Estimate the error at each epsilon, before any release
         #[command(alias = "price")]
         Tradeoff(tradeoff::TradeoffArguments)
             => "tradeoff": TradeoffOutput;
         /// Release private predictions, with a certificate and a map
         Predict(predict::PredictArguments)
-            => "predict": PredictOutput | PredictFileOutput,
-                "predict: FILE.certificate.json": CertificateFile,
+            => "predict": PredictOutput | PredictToFileOutput,
+                "predict: FILE.certificate.json": CertificateFileContents,
                 "predict --preview": PreviewOutput;
         /// Show how much budget releases have spent, or check a ledger
         Ledger(ledger::LedgerCommandArguments)
             => "ledger show": Vec<LedgerOutput>,
-                "ledger verify": Vec<VerifiedLedgerOutput>;
+                "ledger verify": Vec<LedgerVerifyOutput>;
     }
     "Reproduce papers" {
         /// List the experiments, and say whether their data are present
         List(list::ListArguments)
-            => "list": Vec<ListedExperiment>;
+            => "list": Vec<ExperimentListOutput>;
         /// Run experiments; write their tables and figures
         Run(run::RunArguments)
             => "run": ExperimentRunOutput | Vec<ExperimentRunOutput>,
                 "run --shard": ShardRunOutput | Vec<ShardRunOutput>;
         /// Recompute experiments and compare with the committed results
         Check(check::CheckArguments)
-            => "check": Vec<CheckedExperiment>;
+            => "check": Vec<ExperimentCheckOutput>;
         /// Show an experiment, its table, its best methods or its citation
         Show(show::ShowArguments)
-            => "show": ShownExperiment;
+            => "show": ExperimentShowOutput;
         /// Write all tables, figures and claims to one HTML page
         Report(report::ReportArguments)
-            => "report": WrittenReport;
+            => "report": ReportOutput;
     }
     "Review" {
         /// Check a published release against its certificate
         Verify(verify::VerifyArguments)
-            => "verify": VerifiedCertificate;
+            => "verify": VerifyOutput;
         /// Test privacy claims against the sampled noise
         Audit(audit::AuditArguments)
-            => "audit": Vec<AuditedExperiment>,
-                "audit --end-to-end": AttackedRelease,
-                "audit --samples": AttackedSamples;
+            => "audit": Vec<ExperimentAuditOutput>,
+                "audit --end-to-end": EndToEndAuditOutput,
+                "audit --samples": SampleAuditOutput;
         /// Grade another implementation's results
         Grade(grade::GradeArguments)
-            => "grade": GradedExperiment;
+            => "grade": ExperimentGradeOutput;
     }
     "More" {
         /// Draw predictions as SVG, HTML or GeoJSON, with their guarantee
         Map(map::MapArguments)
-            => "map": DrawnFile;
+            => "map": MapOutput;
         /// Sum rows for a private release, in shards if needed
         #[command(alias = "stats")]
         Sum(sum::SumArguments)
-            => "sum": SummedRows;
+            => "sum": SumOutput;
         /// Compare the results of two folders or commits
         Diff(diff::DiffArguments)
-            => "diff": Vec<ComparedRow>;
+            => "diff": Vec<DiffRowOutput>;
         /// List, fetch or verify datasets
         Data(data::DataArguments)
-            => "data fetch": Vec<FetchedDataset>,
-                "data folds": WrittenFolds,
-                "data list": Vec<ListedDataset>,
-                "data verify": Vec<VerifiedFile>;
+            => "data fetch": Vec<DataFetchOutput>,
+                "data folds": DataFoldsOutput,
+                "data list": Vec<DataListOutput>,
+                "data verify": Vec<DataVerifyOutput>;
         /// Write any number of synthetic bike-share trips
         Generate(generate::GenerateArguments)
-            => "generate": GeneratedRows;
+            => "generate": GenerateOutput;
         /// Merge the stores of several machines and write all complete tables
         Collect(collect::CollectArguments)
-            => "collect": Vec<CollectedExperiment>;
+            => "collect": Vec<ExperimentCollectOutput>;
         /// Print a Slurm job array, a Kubernetes Job or a Makefile that runs an experiment in shards
         Emit(emit::EmitArguments)
-            => "emit": EmittedText;
+            => "emit": EmitOutput;
         /// Print the JSON Schema of a spec, of datasets.toml, or of JSON output
         Schema(schema::SchemaArguments);
         /// Print a completion script for a shell
         Completions(completions::CompletionsArguments)
-            => "completions": CompletionScript;
+            => "completions": CompletionsOutput;
         /// Print a manual page
         Man(man::ManArguments)
-            => "man": ManualPage;
+            => "man": ManOutput;
     }
     "" {
         /// Show what a run would compute and how long it would take (as `dpgp run --dry-run`)
         #[command(hide = true)]
         Plan(plan::PlanArguments)
-            => "plan": Vec<PlannedExperiment>;
+            => "plan": Vec<ExperimentPlanOutput>;
         /// Explain why each result that is not stored must be computed (as `dpgp run --dry-run --why`)
         #[command(hide = true)]
         Explain(explain::ExplainArguments)
-            => "explain": Vec<ExplainedExperiment>;
+            => "explain": Vec<ExperimentExplainOutput>;
         /// Rank methods at an epsilon, from the committed tables (as `dpgp show --best`)
         #[command(hide = true)]
         Best(best::BestArguments)

@@ -10,7 +10,7 @@ use super::emit::quote_for_shell;
 use super::new_ask::{ask_person_column_and_limit, ask_questions, ask_row_count, begin_dialogue};
 use super::options::{OutputFormat, add_option_conflicts, announce_project};
 use super::output::Spinner;
-use super::output::{NewSpec, new_file_error, print, print_json, write_new};
+use super::output::{NewSpecOutput, new_file_error, print, print_json, write_new};
 use dpgp_data::{ColumnNameSource, Separator, is_hidden_char, read_limited_text};
 use dpgp_fs::existing_parent_folder;
 use dpgp_number::text::count_with_noun;
@@ -175,7 +175,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         (false, false) => ProtectedPart::Target,
     };
     if arguments.command {
-        return write_program_spec(&path, format);
+        return write_spec_and_program(&path, format);
     }
     if let Some(table) = &arguments.from_table {
         return write_paper_numbers_spec(&path, table, &arguments.metrics, format);
@@ -243,7 +243,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         let (roles, left_out) = own.unzip();
         let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
         let target = target.flatten();
-        return print_json(&json!(NewSpec { written: path, target, inputs, left_out }));
+        return print_json(&json!(NewSpecOutput { written: path, target, inputs, left_out }));
     }
     let (shown, spec) = (path.display(), quote_for_shell(&command_line_path(&path)));
     if let (ProtectedPart::Bounds, Some(data)) = (protected, &arguments.data) {
@@ -310,7 +310,7 @@ const SHARED_BUDGET: &str = "the budget is shared by all releases from these row
     added rows) cannot share a budget";
 
 /// Writes a spec for a program, and the program. Neither may exist.
-fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError> {
+fn write_spec_and_program(path: &Path, format: OutputFormat) -> Result<(), CliError> {
     let program = path.with_extension("py");
     for file in [path, &program] {
         if file.symlink_metadata().is_ok() {
@@ -323,7 +323,12 @@ fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError>
     write_new(&program, include_str!("new_command.py"))?;
     write_new(path, &include_str!("new_command.toml").replace("@PROGRAM@", &name).replace("@SPEC@", &spec))?;
     if format == OutputFormat::Json {
-        return print_json(&json!(NewSpec { written: path.to_path_buf(), target: None, inputs: None, left_out: None }));
+        return print_json(&json!(NewSpecOutput {
+            written: path.to_path_buf(),
+            target: None,
+            inputs: None,
+            left_out: None
+        }));
     }
     print(&format!("wrote {} and {}; try: dpgp run {spec}\n", path.display(), program.display()))
 }
@@ -347,7 +352,7 @@ fn write_paper_numbers_spec(
     write_new(path, &text)?;
     if format == OutputFormat::Json {
         let (written, target, inputs, left_out) = (path.to_path_buf(), None, None, None);
-        return print_json(&json!(NewSpec { written, target, inputs, left_out }));
+        return print_json(&json!(NewSpecOutput { written, target, inputs, left_out }));
     }
     print(&format!("wrote {}; compare runs with it: dpgp grade RUNS.csv --experiment {spec}\n", path.display()))
 }

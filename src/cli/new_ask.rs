@@ -148,7 +148,7 @@ impl<'a> Dialogue<'a> {
                 return Err(CliError::Left(question.key.clone()));
             }
             let read = match (line.is_empty(), &default) {
-                (true, Some(default)) => self.draft.check_answer(place, default.clone()),
+                (true, Some(default)) => self.draft.check_answer_against_bounds(place, default.clone()),
                 _ => self.draft.parse_answer(place, &line),
             };
             let needed = match read {

@@ -153,26 +153,26 @@ impl ResultsArguments {
                 false => folder.join(format!("changed/seed-{seed}")),
             };
         }
-        ensure_no_links(self.trusted_folder(project), &folder)?;
+        ensure_no_links(self.folder_with_trusted_links(project), &folder)?;
         Ok(folder)
     }
 
     /// Returns the output path of a page about all experiments, after the check of [`Self::output_folder`].
     pub fn output_page_path(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
         let path = self.folder(project).join(name);
-        refuse_links(self.trusted_folder(project), &path).map_err(CliError::io_error_at(&path))?;
+        refuse_links(self.folder_with_trusted_links(project), &path).map_err(CliError::io_error_at(&path))?;
         Ok(path)
     }
 
     /// Returns the folder whose links are trusted: the one that the user named, else the project.
-    fn trusted_folder<'a>(&'a self, project: &'a Project) -> &'a Path {
+    fn folder_with_trusted_links<'a>(&'a self, project: &'a Project) -> &'a Path {
         self.directory.as_deref().unwrap_or(project.root())
     }
 
     /// Reads the committed results of an experiment from the folder, else the results shipped with the program.
     pub fn read_committed(&self, project: &Project, experiment: &Experiment) -> Result<CommittedResults, CliError> {
         let folder = self.folder(project);
-        let found = self.results_source(&folder, project).read(experiment)?;
+        let found = self.folder_with_shipped_fallback(&folder, project).read(experiment)?;
         found.ok_or_else(|| CliError::NoTables(folder.join(experiment.relative_results_folder()).display().to_string()))
     }
 
@@ -195,7 +195,7 @@ impl ResultsArguments {
     }
 
     /// Returns the source of results: the folder, plus the shipped results if no folder was named and the project is the shipped one.
-    pub fn results_source<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
+    pub fn folder_with_shipped_fallback<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
         ResultsSource { folder, is_shipped: self.directory.is_none() && project.has_shipped_experiments() }
     }
 }
@@ -241,7 +241,7 @@ pub struct ReleaseLedgerArguments {
 
 impl ReleaseLedgerArguments {
     /// Lists the named ledger and its lock file, which a release may create.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
+    pub(super) fn ledger_and_lock_files(&self) -> Vec<PathBuf> {
         let ledger = self.ledger.iter();
         ledger.flat_map(|ledger| [ledger.clone(), append_suffix(ledger, ".lock")]).collect()
     }

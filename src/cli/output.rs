@@ -127,7 +127,7 @@ impl JsonOutput {
 
 /// An experiment listed by `dpgp list`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ListedExperiment {
+pub(super) struct ExperimentListOutput {
     /// Its name.
     pub name: String,
     /// Its title.
@@ -150,10 +150,10 @@ pub(super) struct ListedExperiment {
 
 /// An experiment shown by `dpgp show`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ShownExperiment {
+pub(super) struct ExperimentShowOutput {
     /// The fields of `dpgp list`.
     #[serde(flatten)]
-    pub listed: ListedExperiment,
+    pub listed: ExperimentListOutput,
     /// Its axes.
     pub axes: Vec<ShownAxis>,
     /// How many numbers published in the paper are compared with ours.
@@ -291,7 +291,7 @@ pub(super) struct PivotTableOutput {
 
 /// The result of `dpgp grade`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct GradedExperiment {
+pub(super) struct ExperimentGradeOutput {
     /// The experiment.
     pub experiment: String,
     /// The verdicts.
@@ -300,7 +300,7 @@ pub(super) struct GradedExperiment {
 
 /// The result of `dpgp new`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct NewSpec {
+pub(super) struct NewSpecOutput {
     /// The spec.
     pub written: PathBuf,
     /// The column to predict, for the user's own file.
@@ -313,7 +313,7 @@ pub(super) struct NewSpec {
 
 /// An experiment planned by `dpgp plan`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct PlannedExperiment {
+pub(super) struct ExperimentPlanOutput {
     /// The experiment.
     pub experiment: String,
     /// The number of cells of its grid.
@@ -334,7 +334,7 @@ pub(super) struct PlannedExperiment {
 
 /// A dataset listed by `dpgp data list`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ListedDataset {
+pub(super) struct DataListOutput {
     /// Its name.
     pub name: String,
     /// Its title.
@@ -353,7 +353,7 @@ pub(super) struct ListedDataset {
 
 /// An experiment checked by `dpgp check`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct CheckedExperiment {
+pub(super) struct ExperimentCheckOutput {
     /// The experiment.
     pub experiment: String,
     /// True if nothing differs.
@@ -364,7 +364,7 @@ pub(super) struct CheckedExperiment {
 
 /// An experiment collected by `dpgp collect`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct CollectedExperiment {
+pub(super) struct ExperimentCollectOutput {
     /// The experiment.
     pub experiment: String,
     /// The number of stored results.
@@ -377,7 +377,7 @@ pub(super) struct CollectedExperiment {
 
 /// A row of `dpgp diff`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ComparedRow {
+pub(super) struct DiffRowOutput {
     /// The experiment.
     pub experiment: String,
     /// The cell and the metric.
@@ -405,7 +405,7 @@ pub(super) struct ChangedColumn {
 
 /// An experiment explained by `dpgp explain`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ExplainedExperiment {
+pub(super) struct ExperimentExplainOutput {
     /// The experiment.
     pub experiment: String,
     /// The results that are not stored, grouped by reason.
@@ -414,7 +414,7 @@ pub(super) struct ExplainedExperiment {
 
 /// The page written by `dpgp report`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct WrittenReport {
+pub(super) struct ReportOutput {
     /// The file.
     pub written: PathBuf,
     /// Its length in bytes.
@@ -425,7 +425,7 @@ pub(super) struct WrittenReport {
 
 /// The file written by `dpgp generate`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct GeneratedRows {
+pub(super) struct GenerateOutput {
     /// The file.
     pub written: PathBuf,
     /// The number of its rows.
@@ -436,28 +436,28 @@ pub(super) struct GeneratedRows {
 
 /// The output of `dpgp emit` without `--out`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct EmittedText {
+pub(super) struct EmitOutput {
     /// The job description.
     pub text: String,
 }
 
 /// The output of `dpgp completions`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct CompletionScript {
+pub(super) struct CompletionsOutput {
     /// The script.
     pub script: String,
 }
 
 /// The output of `dpgp man`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ManualPage {
+pub(super) struct ManOutput {
     /// The page.
     pub page: String,
 }
 
 /// A dataset fetched by `dpgp data fetch`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct FetchedDataset {
+pub(super) struct DataFetchOutput {
     /// Its name.
     pub name: String,
     /// Its status.
@@ -466,7 +466,7 @@ pub(super) struct FetchedDataset {
 
 /// The output of `dpgp data folds`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct WrittenFolds {
+pub(super) struct DataFoldsOutput {
     /// The file.
     pub written: PathBuf,
     /// The number of rows.
@@ -477,7 +477,7 @@ pub(super) struct WrittenFolds {
 
 /// A file checked by `dpgp data verify`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct VerifiedFile {
+pub(super) struct DataVerifyOutput {
     /// Its path in the cache.
     pub file: String,
     /// The path where it was found.

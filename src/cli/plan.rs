@@ -9,7 +9,7 @@ use serde_json::json;
 use super::CliError;
 use super::list::data_status_name;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
-use super::output::{PlannedExperiment, print, print_json};
+use super::output::{ExperimentPlanOutput, print, print_json};
 use dpgp_report::plain_table;
 use dpgp_run::{ExperimentRunner, Shard};
 use dpgp_task::Experiment;
@@ -121,8 +121,8 @@ impl RunForecast {
         ]
     }
 
-    fn to_output(&self) -> PlannedExperiment {
-        PlannedExperiment {
+    fn to_output(&self) -> ExperimentPlanOutput {
+        ExperimentPlanOutput {
             experiment: self.name.clone(),
             cells: self.cells,
             results: self.results,

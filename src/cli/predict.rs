@@ -342,7 +342,7 @@ fn summary(
 
 /// Lists the output files.
 fn output_paths(arguments: &PredictArguments) -> Vec<PathBuf> {
-    let mut targets = arguments.ledger.files();
+    let mut targets = arguments.ledger.ledger_and_lock_files();
     targets.extend(arguments.map.file().map(Path::to_path_buf));
     targets.extend(arguments.release.clone());
     if let Some(out) = &arguments.out {
@@ -480,8 +480,8 @@ impl FromReleaseArguments {
                 ensure_release_file_unedited(from)?;
                 let guarantee = file.guarantee().to_owned();
                 match at {
-                    PointsOrAreas::Points(points) => (guarantee, file.predict(&points)?),
-                    PointsOrAreas::Areas(areas) => (guarantee, file.predict_areas(areas)?),
+                    PointsOrAreas::Points(points) => (guarantee, file.predict_bin_counts(&points)?),
+                    PointsOrAreas::Areas(areas) => (guarantee, file.predict_area_counts(areas)?),
                 }
             }
             None => {

@@ -35,7 +35,7 @@ pub(super) fn predict_together(
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     let paths: Vec<PathBuf> =
         joint.planned_releases().iter().map(|answer| folder.join(format!("{}.csv", answer.name()))).collect();
-    ensure_distinct_paths(&[output_paths(&paths), arguments.ledger.files()].concat())?;
+    ensure_distinct_paths(&[output_paths(&paths), arguments.ledger.ledger_and_lock_files()].concat())?;
     let mut made = AnswersFolderGuard::open(folder)?;
     let files = paths.iter().map(|path| PredictionFiles::open(path, signing.as_ref()));
     let files: Vec<PredictionFiles<'_>> = files.collect::<Result<_, _>>()?;

@@ -13,7 +13,7 @@ use super::release_types::{CountNoise, PreviewOutput};
 use dpgp_number::Epsilon;
 use dpgp_release::{PredictionRequest, ReleaseError};
 use dpgp_report::{AccuracyGoal, PublishError, format_exact, format_four_digits, plain_table, preview_svg, wrap_prose};
-use dpgp_task::{PreviewScope, ReleasePreview};
+use dpgp_task::{ErrorAveragingDomain, ReleasePreview};
 
 /// Range in which an epsilon is searched, and the relative accuracy (1 %) of the search.
 const SEARCHED: (f64, f64) = (1e-3, 1e3);
@@ -169,8 +169,8 @@ pub(super) const PREVIEW_HEADINGS: [&str; 6] = [
 ];
 
 /// Explains a table of expected errors.
-pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
-    let boxes = previewed.iter().filter(|over| **over == PreviewScope::Box).count();
+pub(super) fn expected_errors_legend(previewed: &[ErrorAveragingDomain]) -> String {
+    let boxes = previewed.iter().filter(|over| **over == ErrorAveragingDomain::Box).count();
     let over = match boxes {
         0 => "the points",
         all if all == previewed.len() => "the whole box of the inputs, not the points",

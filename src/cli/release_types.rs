@@ -17,7 +17,7 @@ use dpgp_task::ReleasePreview;
 #[derive(Debug, JsonSchema)]
 pub(super) struct PredictOutput {
     /// The certificate, as in FILE.certificate.json.
-    certificate: CertificateFile,
+    certificate: CertificateFileContents,
     /// A record for each point: its inputs, private_mean, gp_sd, noise_sd, low and high.
     predictions: Vec<BTreeMap<String, Value>>,
 }
@@ -25,17 +25,17 @@ pub(super) struct PredictOutput {
 /// The output of `dpgp predict` for a release with `--out`.
 #[expect(dead_code, reason = "used only for its schema; the release writes its own JSON")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct PredictFileOutput {
+pub(super) struct PredictToFileOutput {
     /// The file.
     written: PathBuf,
     /// The certificate, as in FILE.certificate.json.
-    certificate: CertificateFile,
+    certificate: CertificateFileContents,
 }
 
 /// FILE.certificate.json beside released predictions.
 #[expect(dead_code, reason = "used only for its schema; the release writes its own JSON")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct CertificateFile {
+pub(super) struct CertificateFileContents {
     /// The guarantee, in words.
     guarantee: String,
     /// Which datasets are neighbours under the guarantee.
@@ -98,13 +98,13 @@ pub(super) struct CertificateFile {
 
 /// The output of `dpgp verify`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct VerifiedCertificate {
+pub(super) struct VerifyOutput {
     /// The claimed guarantee.
     pub guarantee: String,
     /// The program that made the release.
     pub program: Option<String>,
     /// The checks, in order.
-    pub checks: Vec<VerifiedCheck>,
+    pub checks: Vec<VerifyCheckOutput>,
     /// Missing fields, which could not be checked.
     pub skipped: Vec<String>,
     /// The signature that was not checked, because no signers were named.
@@ -115,7 +115,7 @@ pub(super) struct VerifiedCertificate {
 
 /// One check.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct VerifiedCheck {
+pub(super) struct VerifyCheckOutput {
     /// The compared fact.
     pub fact: String,
     /// True if it holds.
@@ -124,7 +124,7 @@ pub(super) struct VerifiedCheck {
 
 /// The output of `dpgp sum`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct SummedRows {
+pub(super) struct SumOutput {
     /// Facts about the sums.
     #[serde(flatten)]
     pub facts: SumsFacts,
@@ -140,17 +140,17 @@ pub(super) struct SummedRows {
 /// The output of `dpgp map`.
 #[expect(dead_code, reason = "used only for its schema; the map writes its own JSON")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct DrawnFile {
+pub(super) struct MapOutput {
     /// The file.
     written: PathBuf,
     /// A description of the map.
-    map: DrawnPicture,
+    map: MapFacts,
 }
 
 /// A map.
 #[expect(dead_code, reason = "used only for its schema; the map writes its own JSON")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct DrawnPicture {
+pub(super) struct MapFacts {
     /// The number of points.
     points: usize,
     /// The number of hatched points.
@@ -247,7 +247,7 @@ pub(super) struct ReleaseLookupOutput {
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, description = "")]
-pub(super) enum VerifiedLedgerOutput {
+pub(super) enum LedgerVerifyOutput {
     Ledger(LedgerOutput),
     LookedFor(ReleaseLookupOutput),
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
 use super::output::Spinner;
-use super::output::{WrittenReport, print, print_json, write_new};
+use super::output::{ReportOutput, print, print_json, write_new};
 use dpgp_fs::write_atomically;
 use dpgp_number::text::count_with_noun;
 use dpgp_report::{
@@ -74,7 +74,7 @@ pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), C
     if arguments.pages {
         write_summary_pages(&arguments.results, &project, &experiments)?;
     }
-    let shelf = arguments.results.results_source(&results, &project);
+    let shelf = arguments.results.folder_with_shipped_fallback(&results, &project);
     let commit = find_commit(project.root());
     let html = report_html(&shelf, &experiments, &PaperCoverageAndPages { coverage, pages: told }, commit.as_deref())?;
     match earlier {
@@ -84,7 +84,7 @@ pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), C
     drop(waiting);
     if format == OutputFormat::Json {
         let (bytes, experiments) = (html.len(), experiments.len());
-        return print_json(&json!(WrittenReport { written: path.to_path_buf(), bytes, experiments }));
+        return print_json(&json!(ReportOutput { written: path.to_path_buf(), bytes, experiments }));
     }
     let shown = count_with_noun(experiments.len(), "experiment", "experiments");
     print(&format!("{shown}; written to {}\n", path.display()))

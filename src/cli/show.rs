@@ -9,12 +9,12 @@ use super::cite::print_citations;
 use super::emit::quote_for_shell;
 use super::list::{data_status_name, describe_experiment};
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
-use super::output::{ShownAxis, ShownExperiment, print, print_json};
+use super::output::{ExperimentShowOutput, ShownAxis, print, print_json};
 use super::table::{TableLayoutArguments, print_table};
 use dpgp_number::text::count_with_noun;
 use dpgp_report::{CommittedResults, wrap_prose};
 use dpgp_run::Project;
-use dpgp_spec::ValueOwner;
+use dpgp_spec::ReferenceValueOwner;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -118,7 +118,7 @@ impl ExperimentOverview<'_> {
             let labels = axis.labels[..axis.labels.len().min(MOST_LABELS)].join(", ");
             lines.push(format!("  {} = {labels}{more}", axis.name));
         }
-        let [paper, others] = self.counterpart_counts();
+        let [paper, others] = self.paper_and_other_counterpart_counts();
         let printed = count_with_noun(paper, "printed number", "printed numbers");
         let claims = count_with_noun(claims.len(), "claim", "claims");
         lines.push(format!("compared: {printed}, {others} from other sources, {claims}"));
@@ -134,8 +134,8 @@ impl ExperimentOverview<'_> {
             path: axis.path.clone(),
             labels: axis.labels.clone(),
         });
-        let [printed_numbers, other_numbers] = self.counterpart_counts();
-        json!(ShownExperiment {
+        let [printed_numbers, other_numbers] = self.paper_and_other_counterpart_counts();
+        json!(ExperimentShowOutput {
             listed: describe_experiment(self.experiment, self.project),
             axes: axes.collect(),
             printed_numbers,
@@ -146,9 +146,9 @@ impl ExperimentOverview<'_> {
     }
 
     /// Counts the numbers of the paper, and of others, that stand beside ours.
-    fn counterpart_counts(&self) -> [usize; 2] {
+    fn paper_and_other_counterpart_counts(&self) -> [usize; 2] {
         let all = &self.experiment.counterparts;
-        let paper = all.iter().filter(|one| one.owner == ValueOwner::Paper).count();
+        let paper = all.iter().filter(|one| one.owner == ReferenceValueOwner::Paper).count();
         [paper, all.len() - paper]
     }
 

@@ -15,15 +15,15 @@ use super::options::{
 };
 use super::output::{print, print_json};
 use super::predict::warn_of_clip_inside_bounds;
-use super::release_types::SummedRows;
+use super::release_types::SumOutput;
 use dpgp_data::HmacKey;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_fs::append_suffix;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_release::ledger::{ChargeReceipt, LedgerOptions};
 use dpgp_release::{
-    AfterChargeError, AnyPlannedSumsRelease, DataHolderDescription, ExactSums, ExactSumsFile, NewSumsFile,
-    PlannedSumsRelease, ReleaseError, ReleaseOptions, SigningKey, SumsDescription, SumsModel, SumsRequest,
+    AfterChargeError, AnyPlannedSumsRelease, DataHolderDescription, ExactSums, NewExactSumsFile, NewSumsFile,
+    PlannedSumsRelease, ReleaseError, ReleaseOptions, ShownSumsDescription, SigningKey, SumsReleaseMethod, SumsRequest,
     charge_draw_and_write,
 };
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
@@ -142,7 +142,7 @@ pub fn sum(arguments: &SumArguments, format: OutputFormat) -> Result<(), CliErro
 /// 5. Write: the release, then the exact sums for their owner, then the report on standard output.
 ///
 /// An error after the charge says that the budget was spent.
-fn sum_and_release<M: SumsModel>(
+fn sum_and_release<M: SumsReleaseMethod>(
     streamed: &PlannedSumsRelease<'_, M>,
     arguments: &SumArguments,
     format: OutputFormat,
@@ -155,7 +155,7 @@ fn sum_and_release<M: SumsModel>(
     let signing = arguments.sign.as_deref().map(SigningKey::from_tested_file).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     ensure_distinct_paths(&output_paths(arguments))?;
-    let mut sums = arguments.out.as_deref().map(ExactSumsFile::open).transpose()?;
+    let mut sums = arguments.out.as_deref().map(NewExactSumsFile::open).transpose()?;
     let file = arguments.release.as_deref().map(|path| NewSumsFile::open(path, signing.as_ref())).transpose()?;
     // Read: exact sums, from rows or from files of sums.
     let start = Instant::now();
@@ -181,14 +181,14 @@ fn sum_and_release<M: SumsModel>(
         release_text = format!("signed: {}.sig\n{release_text}", path.display());
     }
     // Write the exact sums. A release that failed has returned above, and leaves no sums either.
-    let finished = sums.map(ExactSumsFile::finish).transpose().map_err(CliError::from);
+    let finished = sums.map(NewExactSumsFile::finish).transpose().map_err(CliError::from);
     let spoken = SumMessages { seconds, notes, release_text };
     let shown = finished.and_then(|_| print_sums(streamed.describe_sums(&total), arguments, &spoken, format));
     shown.map_err(|cause| cause.with_charge_receipt(receipt.as_ref()))
 }
 
 /// Sums the rows of files, or adds the sums of files.
-fn compute_exact_sums<M: SumsModel>(
+fn compute_exact_sums<M: SumsReleaseMethod>(
     streamed: &PlannedSumsRelease<'_, M>,
     arguments: &SumArguments,
     place: Option<&LedgerOptions>,
@@ -218,13 +218,13 @@ fn print_sums(
     spoken: &SumMessages,
     format: OutputFormat,
 ) -> Result<(), CliError> {
-    let SumsDescription { facts, mut text } = if arguments.for_holder {
+    let ShownSumsDescription { facts, mut text } = if arguments.for_holder {
         description.into_data_holder_description()
     } else {
         description.into_public_description()
     };
     if format == OutputFormat::Json {
-        return print_json(&json!(SummedRows {
+        return print_json(&json!(SumOutput {
             facts,
             out: arguments.out.clone(),
             release: arguments.release.clone(),
@@ -250,7 +250,7 @@ struct SumsReleaseOptions<'a> {
 
 /// Lists the output files.
 fn output_paths(arguments: &SumArguments) -> Vec<PathBuf> {
-    let mut targets = arguments.ledger.files();
+    let mut targets = arguments.ledger.ledger_and_lock_files();
     targets.extend(arguments.out.clone());
     if let Some(release) = &arguments.release {
         targets.push(release.clone());
@@ -272,7 +272,7 @@ struct SumsReleaseSummary {
 ///
 /// [`charge_draw_and_write`] guarantees the order: it calls the closure only with a value that was charged and drawn. It also refuses exceptions to
 /// the guarantee unless `allow_caveats`, before the charge.
-fn release_sums<M: SumsModel>(
+fn release_sums<M: SumsReleaseMethod>(
     streamed: &PlannedSumsRelease<'_, M>,
     total: &ExactSums<M>,
     to: SumsReleaseOptions<'_>,

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::OutputFormat;
 use super::output::{print, print_json};
-use super::release_types::{VerifiedCertificate, VerifiedCheck};
+use super::release_types::{VerifyCheckOutput, VerifyOutput};
 use dpgp_number::text::count_with_noun;
 use dpgp_release::{AllowedSigners, CheckedFact, ReleaseVerification, verify_release};
 use dpgp_run::create_watcher;
@@ -64,8 +64,8 @@ pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), C
         OutputFormat::Text => print(&text(&verified))?,
         OutputFormat::Json => {
             let checks = verified.checks.iter();
-            let checks = checks.map(|check| VerifiedCheck { fact: check.fact.clone(), holds: check.holds });
-            print_json(&json!(VerifiedCertificate {
+            let checks = checks.map(|check| VerifyCheckOutput { fact: check.fact.clone(), holds: check.holds });
+            print_json(&json!(VerifyOutput {
                 guarantee: verified.guarantee.clone(),
                 program: verified.program.clone(),
                 checks: checks.collect(),

@@ -4,7 +4,7 @@ use super::cli::Run;
 use super::shipped::root;
 
 /// Enums that are words within messages, without a message of their own.
-const WORDS: [&str; 2] = ["FileAction", "FileOrigin"];
+const WORDS: [&str; 2] = ["FileAction", "FileLocation"];
 
 /// A variant that says something, and the longest part of its message that is the same in every case.
 struct Message {

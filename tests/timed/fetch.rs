@@ -12,11 +12,11 @@ use tempfile::TempDir;
 
 use crate::support::http_server::{Answer, Server, Site};
 
-/// SHA-256 of [`row_file_argument`].
+/// SHA-256 of [`absolute_path_or_address`].
 const SHA: &str = "b190cfdb977dcb0e4cd4138ec367bb41259c5e0b45ee3f493b3ff21d1eea8a1c";
 /// SHA-256 of [`wrong_rows`].
 const WRONG_SHA: &str = "eb2c1a9d056ac8da8df9f9682ed817a9f6900e9e42997c522bc9d0d0ab8738e2";
-/// Size of [`row_file_argument`].
+/// Size of [`absolute_path_or_address`].
 const BYTES: usize = 237_374;
 
 fn rows() -> Vec<u8> {
@@ -38,7 +38,7 @@ fn without_ranges(answers: Vec<Answer>) -> Site {
     Site { ranges: false, ..site("/a", answers) }
 }
 
-/// A dataset of one file, with the digest of [`row_file_argument`].
+/// A dataset of one file, with the digest of [`absolute_path_or_address`].
 fn dataset(urls: &[String]) -> Dataset {
     with_stamp(urls, &format!("sha256 = \"{SHA}\"\nbytes = {BYTES}"))
 }

@@ -245,7 +245,7 @@ impl<'c> ColumnEncoding<'c> {
         let distinct: BTreeSet<&str> = files.into_iter().flat_map(|cells| cells.column(column)).collect();
         let (numbers, words): (Vec<&str>, Vec<&str>) = distinct.into_iter().partition(|cell| is_number(cell));
         let whole = LargeIntegerEncoding::from_numbers(&numbers);
-        let is_cut = matches!(whole, LargeIntegerEncoding::PlainDoubles) && has_truncated_digits(&numbers);
+        let is_cut = matches!(whole, LargeIntegerEncoding::PlainDoubles) && long_numbers_collide_as_doubles(&numbers);
         Self { words, whole, is_cut }
     }
 
@@ -301,7 +301,7 @@ fn parse_integer(cell: &str) -> Option<i128> {
 const DIGITS: usize = 17;
 
 /// Whether two of these are one double although they have more digits than that, and others.
-fn has_truncated_digits(numbers: &[&str]) -> bool {
+fn long_numbers_collide_as_doubles(numbers: &[&str]) -> bool {
     let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
     let long = numbers.iter().filter(|cell| significant_digits(cell) > DIGITS);
     let mut bits = long.filter_map(|cell| Some((cell.parse::<f64>().ok()?.to_bits(), *cell)));

@@ -328,7 +328,7 @@ fn check_coinpress(draws: &AuditedPrivateSelection, claim: Guarantee) -> AuditCh
 
 /// A mean to a millionth of the range. An experiment is no release, so that its law is asked for, and not what the last bits of
 /// doubles tell of it.
-fn mean_in_grid_steps(mean: f64, draws: &AuditedPrivateSelection) -> f64 {
+fn round_mean_to_grid(mean: f64, draws: &AuditedPrivateSelection) -> f64 {
     let grid = widest_range(draws).radius / 1e6;
     (mean / grid).round()
 }
@@ -348,7 +348,7 @@ fn attack_mean(draws: &AuditedPrivateSelection, claim: Guarantee, attacks: &Atta
         let mut stream = attacks.stream(&format!("mean {moved}"));
         MechanismOutputs::new(
             1,
-            (0..MEANS).map(|_| mean_in_grid_steps(draw_mean(draws, moved, &mut stream), draws)).collect(),
+            (0..MEANS).map(|_| round_mean_to_grid(draw_mean(draws, moved, &mut stream), draws)).collect(),
         )
     });
     let found = attack([&one, &other], claim, attacks.confidence);

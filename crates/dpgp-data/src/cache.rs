@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::digest::{Digest, FileChecksum, compute_file_checksum};
 use super::error::{
-    ChecksumMismatch, DataError, ExpectedContents, FileAction, FileOrigin, IoErrorContext, escape_hidden_line,
+    ChecksumMismatch, DataError, ExpectedContents, FileAction, FileLocation, IoErrorContext, escape_hidden_line,
     escape_hidden_text, report_outside_file,
 };
 use super::fetch::{FetchOptions, fetch};
@@ -91,7 +91,7 @@ impl DatasetCache {
 
     /// Vouches for a folder above the cache only, so that the cache itself may be no link either.
     #[must_use]
-    pub fn with_trusted_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+    pub fn with_links_refused_below(mut self, folder: impl Into<PathBuf>) -> Self {
         self.vouched = folder.into();
         self
     }
@@ -198,7 +198,7 @@ impl DatasetCache {
             None => {
                 let path = self.directory.join(&file.path);
                 let found = self.download(dataset, file, expected, &path, progress)?;
-                (FileOrigin::Cache, path, found)
+                (FileLocation::Cache, path, found)
             }
         };
         let expected = match expected {
@@ -217,11 +217,11 @@ impl DatasetCache {
     }
 
     /// Names a file that a link in the project leads to from elsewhere, before it is read. The mirror is the user's own.
-    fn report_outside_file(&self, place: FileOrigin, path: &Path) {
+    fn report_outside_file(&self, place: FileLocation, path: &Path) {
         match place {
-            FileOrigin::Bundled => report_outside_file(path, &self.bundled, "project"),
-            FileOrigin::Cache => report_outside_file(path, &self.vouched, "project"),
-            FileOrigin::Mirror => {}
+            FileLocation::Bundled => report_outside_file(path, &self.bundled, "project"),
+            FileLocation::Cache => report_outside_file(path, &self.vouched, "project"),
+            FileLocation::Mirror => {}
         }
     }
 
@@ -268,10 +268,10 @@ impl DatasetCache {
         Ok(first.map_or(file.expected, ExpectedContents::Known))
     }
 
-    fn locate_file(&self, file: &DataFile) -> Option<(FileOrigin, PathBuf)> {
-        let bundled = file.bundled.then_some((FileOrigin::Bundled, &self.bundled));
-        let cache = Some((FileOrigin::Cache, &self.directory));
-        let mirror = self.mirror.as_ref().map(|mirror| (FileOrigin::Mirror, mirror));
+    fn locate_file(&self, file: &DataFile) -> Option<(FileLocation, PathBuf)> {
+        let bundled = file.bundled.then_some((FileLocation::Bundled, &self.bundled));
+        let cache = Some((FileLocation::Cache, &self.directory));
+        let mirror = self.mirror.as_ref().map(|mirror| (FileLocation::Mirror, mirror));
         let places = [bundled, cache, mirror].into_iter().flatten();
         places.map(|(place, folder)| (place, folder.join(&file.path))).find(|(_, path)| path.is_file())
     }
@@ -284,8 +284,8 @@ impl DatasetCache {
         let size_right = fs::metadata(&path).is_ok_and(|data| file.expected.admits_size(data.len()));
         match place {
             _ if !size_right => DatasetStatus::Damaged,
-            FileOrigin::Bundled | FileOrigin::Cache => DatasetStatus::Present,
-            FileOrigin::Mirror => DatasetStatus::InMirror,
+            FileLocation::Bundled | FileLocation::Cache => DatasetStatus::Present,
+            FileLocation::Mirror => DatasetStatus::InMirror,
         }
     }
 

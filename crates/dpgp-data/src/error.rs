@@ -89,7 +89,7 @@ pub enum DataError {
         /// The file that was found.
         path: PathBuf,
         /// Where it was found.
-        place: FileOrigin,
+        place: FileLocation,
         /// Its expected contents, and those found.
         stamps: Box<ChecksumMismatch>,
     },
@@ -230,7 +230,7 @@ pub struct ChecksumMismatch {
 }
 
 impl ChecksumMismatch {
-    fn advice(&self, place: FileOrigin) -> String {
+    fn advice(&self, place: FileLocation) -> String {
         let Some(lock) = &self.lock else { return place.advice().to_owned() };
         let lock = lock.display();
         format!("{lock} holds the digest of the first copy. To trust this copy, delete the entry there.")
@@ -269,7 +269,7 @@ impl fmt::Display for FileAction {
 
 /// Where a file was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileOrigin {
+pub enum FileLocation {
     /// In the project's own data folder.
     Bundled,
     /// In the cache of downloads.
@@ -278,7 +278,7 @@ pub enum FileOrigin {
     Mirror,
 }
 
-impl FileOrigin {
+impl FileLocation {
     fn advice(self) -> &'static str {
         match self {
             Self::Bundled => "Restore it from the project's repository.",

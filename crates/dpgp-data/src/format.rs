@@ -100,7 +100,7 @@ impl CsvFormat {
 
     /// The first unit whose column is not listed.
     #[must_use]
-    pub fn unlisted_unit_column(&self) -> Option<&str> {
+    pub fn unlisted_column_with_measurement_unit(&self) -> Option<&str> {
         self.units.keys().find(|name| !self.columns.contains(name)).map(String::as_str)
     }
 }

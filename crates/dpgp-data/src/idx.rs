@@ -32,7 +32,7 @@ impl IdxArray {
     /// [`DataError::Io`] when it cannot be read or is no gzip, [`DataError::Table`] when it is no such array.
     pub fn read(path: &Path) -> Result<Self, DataError> {
         let file = File::open(path).with_io_context(FileAction::Read, path)?;
-        let whole = read_idx_bytes(GzDecoder::new(file)).with_io_context(FileAction::Read, path)?;
+        let whole = read_announced_idx_bytes(GzDecoder::new(file)).with_io_context(FileAction::Read, path)?;
         Self::parse(whole).map_err(|reason| DataError::from_table_error(path, TableError::NotIdx(reason)))
     }
 
@@ -62,7 +62,7 @@ fn element_count(shape: &[usize]) -> Option<usize> {
 }
 
 /// Reads as many bytes as a header announces, and one more if there is one: a small file may unpack to any length.
-fn read_idx_bytes(mut from: impl Read) -> io::Result<Vec<u8>> {
+fn read_announced_idx_bytes(mut from: impl Read) -> io::Result<Vec<u8>> {
     let mut whole = Vec::new();
     from.by_ref().take(4).read_to_end(&mut whole)?;
     let dimensions = whole.get(3).copied().map_or(0, u64::from);
@@ -129,7 +129,7 @@ mod tests {
     fn read_of_endless(lengths: &[u32]) -> usize {
         let mut header = vec![0, 0, 8, lengths.len() as u8];
         lengths.iter().for_each(|length| header.extend(length.to_be_bytes()));
-        read_idx_bytes(header.as_slice().chain(io::repeat(7))).unwrap().len() - header.len()
+        read_announced_idx_bytes(header.as_slice().chain(io::repeat(7))).unwrap().len() - header.len()
     }
 
     /// No more than one byte beyond what the header says, and nothing where that is too much: 2^32 - 1 twice is 2^64 nearly.

@@ -34,7 +34,7 @@ pub use cache::{
 };
 pub use digest::{Digest, FileChecksum, compute_checksum_with_progress, read_limited_text};
 pub use error::{
-    ChecksumMismatch, DataError, ExpectedContents, FileOrigin, escape_csv_formula, escape_hidden_line,
+    ChecksumMismatch, DataError, ExpectedContents, FileLocation, escape_csv_formula, escape_hidden_line,
     escape_hidden_text, is_hidden_char, report_outside_file,
 };
 pub use fetch::{FetchError, FetchOptions, UrlFailure, fetch};

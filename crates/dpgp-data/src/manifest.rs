@@ -209,7 +209,7 @@ impl RawFile {
         let Some(format) = self.format.or_else(|| format.cloned()) else {
             return Err(ManifestError::NoFormat(path));
         };
-        check_format(&format, &path)?;
+        check_csv_columns(&format, &path)?;
         let (urls, bundled) = (self.urls, self.bundled);
         Ok(DataFile { path, expected, urls, bundled, format })
     }
@@ -233,7 +233,7 @@ impl RawFile {
     }
 }
 
-fn check_format(format: &DatasetFormat, path: &str) -> Result<(), ManifestError> {
+fn check_csv_columns(format: &DatasetFormat, path: &str) -> Result<(), ManifestError> {
     let DatasetFormat::Csv(csv) = format else {
         return Ok(());
     };
@@ -244,7 +244,7 @@ fn check_format(format: &DatasetFormat, path: &str) -> Result<(), ManifestError>
     if let Some(column) = csv.repeated_column().map(str::to_owned) {
         return Err(ManifestError::RepeatedColumn { path, column });
     }
-    match csv.unlisted_unit_column().map(str::to_owned) {
+    match csv.unlisted_column_with_measurement_unit().map(str::to_owned) {
         Some(column) => Err(ManifestError::StrayUnit { path, column }),
         None => Ok(()),
     }

@@ -53,25 +53,25 @@ impl NumberError {
         if let Some(commas) = classify_commas(text) {
             return commas;
         }
-        if text.strip_suffix('%').is_some_and(is_numeric) {
+        if text.strip_suffix('%').is_some_and(is_number_allowing_commas) {
             return Self::Percent;
         }
         for sign in CURRENCIES {
             let rest = text.trim_start_matches('-').strip_prefix(sign).or_else(|| text.strip_suffix(sign));
-            if rest.is_some_and(is_numeric) {
+            if rest.is_some_and(is_number_allowing_commas) {
                 return Self::Currency;
             }
         }
         if has_points_in_thousands(text) {
             return Self::PointThousands;
         }
-        if is_time(text) {
+        if is_date_or_time(text) {
             return Self::Time;
         }
         let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.,".contains(c))).unwrap_or(text.len());
         let (number, word) = text.split_at(end);
         let is_word = word.trim_start().starts_with(|c: char| c.is_alphabetic() || "\u{b0}\u{b5}'\"".contains(c));
-        if is_numeric(number) && is_word { Self::Unit } else { Self::Text }
+        if is_number_allowing_commas(number) && is_word { Self::Unit } else { Self::Text }
     }
 }
 
@@ -80,7 +80,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// A number, or one with commas in it.
-fn is_numeric(text: &str) -> bool {
+fn is_number_allowing_commas(text: &str) -> bool {
     is_number(text.trim()) || classify_commas(text.trim()).is_some()
 }
 
@@ -115,7 +115,7 @@ fn is_digits(text: &str) -> bool {
 }
 
 /// Digits with the signs of dates and times between.
-fn is_time(text: &str) -> bool {
+fn is_date_or_time(text: &str) -> bool {
     let signs = text.chars().filter(|c| "-/:.".contains(*c)).count();
     let others = text.chars().all(|c| c.is_ascii_digit() || "-/:.TZ+ ".contains(c));
     others && (signs >= 2 || text.contains(':')) && text.starts_with(|c: char| c.is_ascii_digit())

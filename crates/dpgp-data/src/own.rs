@@ -204,7 +204,7 @@ fn is_index_name(name: &str) -> bool {
 
 fn describe_parquet_column(field: ParquetField, index: &BTreeSet<String>) -> ColumnDescription {
     let kind = match &field.holds {
-        None if field.is_time() => ColumnKind::Times,
+        None if field.is_temporal() => ColumnKind::Times,
         None => ColumnKind::Other,
         Some(DataType::String) => ColumnKind::Text,
         Some(_) if index.contains(&field.name) || is_index_name(&field.name) => ColumnKind::Index,

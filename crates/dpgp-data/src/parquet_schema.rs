@@ -35,11 +35,11 @@ impl ParquetField {
         let nested = column.max_rep_level() > 0 || column.path().parts().len() > 1;
         let holds = ParquetCellType::from_column(column).filter(|_| !nested).map(ParquetCellType::data_type);
         let found = format!("{}{}", if nested { "nested " } else { "" }, type_name(column));
-        Self { name: column.path().string(), holds, found, time: is_time_column(column) }
+        Self { name: column.path().string(), holds, found, time: is_temporal_column(column) }
     }
 
     /// Whether it holds dates, times or spans of time.
-    pub fn is_time(&self) -> bool {
+    pub fn is_temporal(&self) -> bool {
         self.time
     }
 
@@ -116,7 +116,7 @@ fn decimal_scale(column: &ColumnDescriptor) -> Option<u32> {
     u32::try_from(scale).ok()
 }
 
-fn is_time_column(column: &ColumnDescriptor) -> bool {
+fn is_temporal_column(column: &ColumnDescriptor) -> bool {
     use ConvertedType as C;
     use LogicalType as L;
     let logical = matches!(column.logical_type_ref(), Some(L::Date | L::Time(_) | L::Timestamp(_)));

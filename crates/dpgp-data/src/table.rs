@@ -164,7 +164,7 @@ impl Table {
                 let cell = cells.next().unwrap_or(AnyValue::Null);
                 fingerprint_cell(&cell, witness, *read);
                 if place >= own {
-                    witness.mark_path_cell();
+                    witness.mark_last_cell_from_path();
                 } else if let (LineOrRow::Line, Some(text)) = (self.unit, cell_to_text(&cell)) {
                     witness.add_line_text(text.as_bytes());
                 }

@@ -107,7 +107,7 @@ impl<R: BufRead> CsvRowReader<R> {
     }
 
     /// All cells of the row, with one byte between them.
-    pub fn row_bytes(&self) -> &[u8] {
+    pub fn joined_cell_bytes(&self) -> &[u8] {
         &self.text
     }
 

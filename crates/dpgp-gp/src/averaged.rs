@@ -15,7 +15,7 @@
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use crate::kernel::{BoxScale, Kernel, KernelSetting, SumKernel};
+use crate::kernel::{Kernel, KernelRescaling, KernelSetting, SumKernel};
 use crate::{PredictionMap, PredictiveMixture, WeightedNormals};
 use dpgp_linalg::{Cholesky, LinalgError, product, transposed_product};
 
@@ -53,7 +53,11 @@ pub fn lengthscale_averaged_kernel(kernel: &KernelSetting, inputs: usize) -> Opt
 fn kernels_over_lengthscales(kernel: &KernelSetting, inputs: usize, over: f64) -> Option<Vec<Box<dyn Kernel>>> {
     let (stationary, sides) = (kernel.as_stationary()?, vec![1.0; inputs]);
     let stretches = LENGTHSCALES.iter();
-    Some(stretches.map(|&stretch| stationary.build_scaled_kernel(BoxScale { sides: &sides, stretch, over })).collect())
+    Some(
+        stretches
+            .map(|&stretch| stationary.build_scaled_kernel(KernelRescaling { sides: &sides, stretch, over }))
+            .collect(),
+    )
 }
 
 /// A kernel with one of the lengthscales, as far as r and the points see it.

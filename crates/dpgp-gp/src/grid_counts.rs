@@ -220,7 +220,7 @@ impl EigenCoordinates {
     }
 
     /// The best w, and the evidence, for a ratio r.
-    fn fit_variance(&self, ratio: f64, noise_variance: f64) -> EvidenceFit {
+    fn fit_variance_given_ratio(&self, ratio: f64, noise_variance: f64) -> EvidenceFit {
         let (mut products, mut squares, mut lengths, mut logarithms) = (0.0, 0.0, 0.0, 0.0);
         for ((z, one), kappa) in self.z.iter().zip(&self.ones).zip(&self.kappa) {
             let a = 1.0 + ratio * kappa;
@@ -238,8 +238,8 @@ impl EigenCoordinates {
 
     /// The best r, on a grid of powers of four and then between its neighbours.
     fn maximise_evidence(&self, noise_variance: f64) -> EvidenceFit {
-        let tried = |power: f64| self.fit_variance(4f64.powf(power), noise_variance);
-        let mut best = self.fit_variance(0.0, noise_variance);
+        let tried = |power: f64| self.fit_variance_given_ratio(4f64.powf(power), noise_variance);
+        let mut best = self.fit_variance_given_ratio(0.0, noise_variance);
         let (mut centre, mut step) = (0.0, 0.5);
         for power in -8..=8 {
             let found = tried(f64::from(power));
@@ -318,7 +318,7 @@ const SHRINKAGES: usize = 2000;
 const FAR: f64 = 12.0;
 
 /// The mean and the variance of B, for the Q of n numbers.
-fn shrinkage_moments(n: usize, squares: f64, noise_variance: f64) -> [f64; 2] {
+fn shrinkage_factor_moments(n: usize, squares: f64, noise_variance: f64) -> [f64; 2] {
     let (power, rate) = (0.5 * (n.max(4) as f64 - 5.0), 0.5 * squares / noise_variance);
     let mode = (power.max(0.0) / rate).min(1.0);
     let sd = ((power + 1.0).sqrt() / rate).min(1.0);
@@ -345,7 +345,7 @@ impl GridPosterior {
         correlations: Vec<f64>,
     ) -> Self {
         let EvidenceFit { ratio, squares, mean, .. } = best;
-        let [shrinkage, shrinkage_variance] = shrinkage_moments(rotated.z.len(), squares, noise_variance);
+        let [shrinkage, shrinkage_variance] = shrinkage_factor_moments(rotated.z.len(), squares, noise_variance);
         let whole = noise_variance / shrinkage;
         let deviations = rotated.z.iter().zip(&rotated.ones).zip(&rotated.kappa);
         let deviations: Vec<f64> =
@@ -421,7 +421,7 @@ impl GridPosterior {
         let crossed = self.multiply_eigenvectors(&crossed);
         let mut all = Vec::with_capacity(self.mean.len());
         for cell in 0..self.mean.len() {
-            all.push(self.estimate_from_moments(
+            all.push(self.estimate_from_spectral_sums(
                 self.mean[cell],
                 gains[cell],
                 squares[cell],
@@ -447,11 +447,11 @@ impl GridPosterior {
             crossed += self.gain[j] * self.weight[j] * q;
         }
         let deviation = all.iter().zip(&self.deviations).map(|(weight, deviation)| weight * deviation).sum();
-        self.estimate_from_moments(mean, gains, squares, left, crossed, deviation)
+        self.estimate_from_spectral_sums(mean, gains, squares, left, crossed, deviation)
     }
 
     /// For weights with coefficients `q = U' weights`: the sums of `g q^2`, `(g q)^2`, `c q` and `g q o / a`, and that of d by weight.
-    fn estimate_from_moments(
+    fn estimate_from_spectral_sums(
         &self,
         mean: f64,
         gains: f64,
@@ -543,18 +543,18 @@ mod tests {
     #[test]
     fn moments_of_shrinkage() {
         let rate = 3.0f64;
-        let [mean, variance] = shrinkage_moments(5, 2.0 * rate, 1.0);
+        let [mean, variance] = shrinkage_factor_moments(5, 2.0 * rate, 1.0);
         let tail = 1.0 / (rate.exp() - 1.0);
         assert!((mean - (1.0 / rate - tail)).abs() < 1e-6);
         assert!((variance - (1.0 / rate / rate - rate.exp() * tail * tail)).abs() < 1e-6);
-        let [mean, variance] = shrinkage_moments(2005, 2e6, 1.0);
+        let [mean, variance] = shrinkage_factor_moments(2005, 2e6, 1.0);
         assert!((mean - 1001e-6).abs() < 1e-8 && (variance - 1001e-12).abs() < 1e-14);
-        let [mean, _] = shrinkage_moments(8, 0.0, 1.0);
+        let [mean, _] = shrinkage_factor_moments(8, 0.0, 1.0);
         assert!((mean - 2.5 / 3.5).abs() < 1e-5);
-        let [mean, _] = shrinkage_moments(1_000_005, 2e6, 1.0);
+        let [mean, _] = shrinkage_factor_moments(1_000_005, 2e6, 1.0);
         assert!((mean - 0.5).abs() < 1e-5);
         for n in 1..4 {
-            assert_eq!(shrinkage_moments(n, 3.0, 1.0), shrinkage_moments(4, 3.0, 1.0));
+            assert_eq!(shrinkage_factor_moments(n, 3.0, 1.0), shrinkage_factor_moments(4, 3.0, 1.0));
         }
     }
 

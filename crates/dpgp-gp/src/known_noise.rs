@@ -149,14 +149,14 @@ fn estimate_signal_variance(noisy: &NoisyNumbers<'_>) -> f64 {
 }
 
 /// A kernel of f, with its covariances at the published inputs (n x n).
-struct KernelMatrix {
+struct KernelWithMatrix {
     kernel: Box<dyn Kernel>,
     matrix: DMatrix<f64>,
 }
 
 /// A kernel of f, a variance that multiplies it, and the variance of w.
 struct Hyperparameters {
-    kernel: Arc<KernelMatrix>,
+    kernel: Arc<KernelWithMatrix>,
     variance: f64,
     scatter: f64,
 }
@@ -179,7 +179,7 @@ fn hyperparameter_grid(inputs: &DMatrix<f64>, known: FixedHyperparameters<'_>, s
     let mut choices = Vec::with_capacity(kernels.len() * variances.len() * scatters.len());
     for kernel in kernels {
         let matrix = kernel.matrix(inputs, inputs);
-        let kernel = Arc::new(KernelMatrix { kernel, matrix });
+        let kernel = Arc::new(KernelWithMatrix { kernel, matrix });
         for &variance in &variances {
             let with = |&scatter: &f64| Hyperparameters { kernel: Arc::clone(&kernel), variance, scatter };
             choices.extend(scatters.iter().map(with));
@@ -202,7 +202,7 @@ struct PosteriorAtHyperparameters {
 
 impl Hyperparameters {
     /// K between two sets of inputs, from the covariances of f.
-    fn covariance(&self, of_f: &DMatrix<f64>, one: &DMatrix<f64>, other: &DMatrix<f64>) -> DMatrix<f64> {
+    fn covariance_with_scatter(&self, of_f: &DMatrix<f64>, one: &DMatrix<f64>, other: &DMatrix<f64>) -> DMatrix<f64> {
         let mut covariance = of_f * self.variance;
         for j in 0..other.nrows() {
             for i in 0..one.nrows() {
@@ -215,7 +215,7 @@ impl Hyperparameters {
     }
 
     fn fit(&self, noisy: &NoisyNumbers<'_>) -> Result<PosteriorAtHyperparameters, LinalgError> {
-        let mut covariance = self.covariance(&self.kernel.matrix, noisy.inputs, noisy.inputs);
+        let mut covariance = self.covariance_with_scatter(&self.kernel.matrix, noisy.inputs, noisy.inputs);
         for (i, variance) in noisy.noise_variances.iter().enumerate() {
             covariance[(i, i)] += variance;
         }
@@ -239,7 +239,7 @@ impl Hyperparameters {
 impl PosteriorAtHyperparameters {
     fn predict(&self, choice: &Hyperparameters, noisy: &NoisyNumbers<'_>, test: &DMatrix<f64>) -> DenoisedNumbers {
         let kernel = &choice.kernel.kernel;
-        let cross = choice.covariance(&kernel.matrix(noisy.inputs, test), noisy.inputs, test);
+        let cross = choice.covariance_with_scatter(&kernel.matrix(noisy.inputs, test), noisy.inputs, test);
         let solved = self.factor.solve(&cross);
         let mean = transposed_product(&cross, &DMatrix::from_column_slice(cross.nrows(), 1, self.residual.as_slice()));
         let mut found = DenoisedNumbers {

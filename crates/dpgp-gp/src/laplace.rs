@@ -98,7 +98,7 @@ const STILL: f64 = 1e-14;
 ///
 /// # Errors
 /// [`LinalgError`] as [`NewtonStep::from_latent_values`].
-pub fn latent_variance(features: &KernelFeatures, latent: &DVector<f64>) -> Result<Vec<f64>, LinalgError> {
+pub fn latent_variance_at_tests(features: &KernelFeatures, latent: &DVector<f64>) -> Result<Vec<f64>, LinalgError> {
     let explained = factorise_curvature(&features.training, latent)?.lower_solve(&features.test.transpose());
     let with_rest = explained.column_iter().zip(&features.residual);
     Ok(with_rest.map(|(column, left)| column.norm_squared() + left).collect())
@@ -309,7 +309,7 @@ mod tests {
         let w_inverse = f.map(|f| 1.0 / (logistic(f) * (1.0 - logistic(f))));
         let joint = (kernel.matrix(&x, &x) + DMatrix::from_diagonal(&w_inverse)).try_inverse().unwrap();
         let cross = kernel.matrix(&x, &test);
-        let found = latent_variance(&features, &f).unwrap();
+        let found = latent_variance_at_tests(&features, &f).unwrap();
         for (i, column) in cross.column_iter().enumerate() {
             let expected = 1.3 - column.dot(&(&joint * column));
             assert!((found[i] - expected).abs() < 1e-10, "{}: {} {expected}", i, found[i]);

@@ -38,7 +38,8 @@ pub use grid_counts::{GridAxis, GridHyperparameters, GridPosterior, GridSumEstim
 pub use kmeans::{KMeansOptions, kmeans};
 pub use known_noise::{DenoisedNumbers, FixedHyperparameters, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
 pub use laplace::{
-    CovarianceFamily, NewtonStep, averaged_probability, latent_variance, logistic, negative_log_likelihood, newton_path,
+    CovarianceFamily, NewtonStep, averaged_probability, latent_variance_at_tests, logistic, negative_log_likelihood,
+    newton_path,
 };
 pub use linear_map::{PredictionMap, polynomial_prediction_map};
 pub use moments::{

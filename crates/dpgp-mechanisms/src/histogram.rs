@@ -76,14 +76,14 @@ pub struct CertifiedCountsNoise {
 
 /// Counts of records in the bins of a public grid, with Gaussian noise.
 #[derive(Debug, Clone)]
-pub struct HistogramModel {
+pub struct HistogramReleaseDesign {
     bins: Bins,
     relation: NeighbourRelation,
     each: RecordsPerRow,
     unit: PrivacyUnit,
 }
 
-impl HistogramModel {
+impl HistogramReleaseDesign {
     /// The histogram over these bins.
     pub fn new(bins: Bins, setting: &HistogramSetting, data: &DataSetting) -> Self {
         let most = setting.most_per_row.map(|most| most.get() as u64);

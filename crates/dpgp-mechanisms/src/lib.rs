@@ -25,7 +25,7 @@ pub use coinpress::{CoinPressStepDesign, MeanInterval, coinpress_mean, normal_ta
 pub use function::{FunctionNoiseSetting, FunctionSensitivity, GaussianProcessSampler, MeanFunctionNoise};
 pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
-pub use histogram::{CertifiedCountsNoise, HistogramModel, HistogramSetting, histogram_sensitivity};
+pub use histogram::{CertifiedCountsNoise, HistogramReleaseDesign, HistogramSetting, histogram_sensitivity};
 pub use linear::{
     AuditedLinearMechanism, LinearFit, LinearMechanism, LinearNoise, LinearReleaseMatrices, noise_standard_deviations,
     require_linear_mechanism,

@@ -62,7 +62,7 @@ pub fn sse_sensitivity<F: Borrow<FoldPredictionMap>>(
     match rule {
         SseSensitivityRule::Published => published_sensitivity(&folds, d),
         SseSensitivityRule::Corrected => corrected_sensitivity(&folds, rows, d),
-        SseSensitivityRule::LargestDropped => largest_dropped_sensitivity(&folds, d),
+        SseSensitivityRule::LargestDropped => largest_fold_dropped_sensitivity(&folds, d),
     }
 }
 
@@ -74,7 +74,7 @@ fn longest_column_squared_norms(folds: &[&FoldPredictionMap]) -> Vec<f64> {
     longest
 }
 
-fn largest_dropped_sensitivity(folds: &[&FoldPredictionMap], d: f64) -> f64 {
+fn largest_fold_dropped_sensitivity(folds: &[&FoldPredictionMap], d: f64) -> f64 {
     let mut alphas = longest_column_squared_norms(folds);
     alphas.pop();
     9.0 * d * d + d.powi(4) * alphas.iter().sum::<f64>()
@@ -158,7 +158,7 @@ pub struct PrivateSelection {
 impl PrivateSelection {
     /// Makes the selection from the total budget. `None` if the budget leaves nothing for a draw.
     pub fn new(total: Budget, gamma: f64) -> Option<Self> {
-        let root = solve_exhaustion_probability(total.delta.get());
+        let root = solve_draw_limit_probability(total.delta.get());
         // sqrt(2 delta) of one draw, once from epsilon and T times from delta.
         let lost = gamma * root;
         let epsilon = Epsilon::new(total.epsilon.get() / 3.0 - lost).ok()?;
@@ -194,7 +194,7 @@ impl PrivateSelection {
 
 /// The smaller root of `t (1 - ln t) = delta`, by bisection on `ln t`, along which the left side rises on (0,
 /// 1).
-fn solve_exhaustion_probability(delta: f64) -> f64 {
+fn solve_draw_limit_probability(delta: f64) -> f64 {
     bisect(2.0 * delta.ln() - 2.0, 0.0, |log| log.exp() * (1.0 - log) > delta).low.exp()
 }
 

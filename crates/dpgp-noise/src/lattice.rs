@@ -51,7 +51,7 @@ impl FixedPointMap {
     }
 
     /// The length of the longest column in whole numbers, rounded up: `ceil(sqrt(max_j sum_i W_ij^2))`.
-    pub fn longest_column_length(&self) -> u128 {
+    pub fn longest_column_norm(&self) -> u128 {
         let columns = self.entries.chunks_exact(self.rows.max(1));
         let squares = columns.map(|column| column.iter().map(|entry| square(*entry)).sum::<u128>());
         let largest = squares.max().unwrap_or_default();
@@ -118,8 +118,8 @@ impl LatticeRelease {
         // The steps that all targets of a person move together, times the length of the longest column, in whole
         // numbers.
         let moved = u128::from(targets.max_step_difference(change).unsigned_abs()).checked_mul(rows.into());
-        let sensitivity = moved
-            .and_then(|moved| moved.checked_mul(map.longest_column_length().max(FixedPointMap::fixed_point_one())));
+        let sensitivity =
+            moved.and_then(|moved| moved.checked_mul(map.longest_column_norm().max(FixedPointMap::fixed_point_one())));
         let sensitivity = sensitivity.ok_or(PrivacyError::NotCovered { sensitivity: f64::INFINITY })?;
         // A u128 becomes the nearest double, and the product is rounded once more. One step up after each makes `sd` an
         // upper bound of the exact product.
@@ -137,8 +137,8 @@ impl LatticeRelease {
 
     /// The longest column divided by the length that the noise is scaled by: at most 1. `mu` is at most this divided by
     /// sigma.
-    pub fn longest_column_ratio(&self) -> f64 {
-        let longest = self.map.longest_column_length();
+    pub fn actual_sensitivity_ratio(&self) -> f64 {
+        let longest = self.map.longest_column_norm();
         longest as f64 / longest.max(FixedPointMap::fixed_point_one()) as f64
     }
 
@@ -151,7 +151,7 @@ impl LatticeRelease {
     pub fn noise_with_minimum_sensitivity_ratio(&self, ratio: f64) -> RoundedNoiseParameters {
         // The sensitivity was made with the longer of the longest column and 1.
         RoundedNoiseParameters {
-            sensitivity: (self.sensitivity as f64).next_up() * ratio.max(self.longest_column_ratio()),
+            sensitivity: (self.sensitivity as f64).next_up() * ratio.max(self.actual_sensitivity_ratio()),
             sd: self.sd(),
         }
     }
@@ -269,7 +269,7 @@ mod tests {
             let mut stream = Pcg64::seed_from_u64(seed);
             let map = DMatrix::from_fn(rows, columns, |_, _| stream.random_range(-1.0f64..1.0));
             let map = &map / map.column_iter().map(|column| column.norm()).fold(0.0, f64::max);
-            let longest = FixedPointMap::new(&map).unwrap().longest_column_length() as f64 / FixedPointMap::fixed_point_one() as f64;
+            let longest = FixedPointMap::new(&map).unwrap().longest_column_norm() as f64 / FixedPointMap::fixed_point_one() as f64;
             prop_assert!((1.0 - 1e-15..1.0 + 1e-6).contains(&longest), "{}", longest);
         }
     }
@@ -278,12 +278,12 @@ mod tests {
     fn sums_are_exact() {
         let map = FixedPointMap::new(&DMatrix::from_row_slice(2, 2, &[0.5, -0.25, 1.0, 0.0])).unwrap();
         assert_eq!(
-            map.longest_column_length(),
+            map.longest_column_norm(),
             ((1.25f64).sqrt() * FixedPointMap::fixed_point_one() as f64).ceil() as u128
         );
         // A length that is a whole number is not rounded up.
         let half = FixedPointMap::new(&DMatrix::from_element(1, 1, 0.5)).unwrap();
-        assert_eq!(half.longest_column_length(), FixedPointMap::fixed_point_one() / 2);
+        assert_eq!(half.longest_column_norm(), FixedPointMap::fixed_point_one() / 2);
         let one = FixedPointMap::fixed_point_one() as i128;
         assert_eq!(map.apply(&[3, 1 << 60]), [3 * one / 2 - (one << 58), 3 * one]);
         assert!(FixedPointMap::new(&DMatrix::from_element(1, 1, f64::NAN)).is_err());

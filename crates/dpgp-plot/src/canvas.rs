@@ -264,7 +264,7 @@ impl Pen {
     }
 
     /// A solid line of one pixel in the same colour.
-    pub const fn thin(self) -> Self {
+    pub const fn solid_hairline(self) -> Self {
         Self::new(self.colour, 1.0)
     }
 }

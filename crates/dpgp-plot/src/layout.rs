@@ -119,7 +119,7 @@ impl Layout {
         SinglePanelWidths { all, inside }: SinglePanelWidths,
         panel: &Panel,
     ) -> PanelArrangement {
-        let rooms = panel.plots.iter().map(|plot| axis_margins(&plot.x, &plot.y));
+        let rooms = panel.plots.iter().map(|plot| left_and_right_margins(&plot.x, &plot.y));
         let [left, right] = rooms.fold([0.0f64; 2], |most, own| [0, 1].map(|side| most[side].max(own[side])));
         let height = match self.height {
             PanelHeight::Pixels(height) => height,
@@ -138,8 +138,9 @@ impl Layout {
 }
 
 /// The room at the left and at the right of a plot that its numbers and the name of its y axis need, however long they are.
-pub fn axis_margins(x: &PlotAxis, y: &PlotAxis) -> [f64; 2] {
-    let (across, upward) = (half_label_width(x), tick_texts(y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)));
+pub fn left_and_right_margins(x: &PlotAxis, y: &PlotAxis) -> [f64; 2] {
+    let (across, upward) =
+        (half_longest_tick_text_width(x), tick_texts(y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)));
     let beside = upward.fold(0.0, f64::max) + TICK_GAP;
     let label = if y.label.is_empty() { 0.0 } else { LABEL_LINE + 2.0 };
     [(beside + 6.0 + label).max(across + 4.0), RIGHT.max(across + 4.0)]
@@ -152,7 +153,7 @@ const MOST_ACROSS: usize = 12;
 const TICK_GAP: f64 = 7.0;
 
 /// Half the width of the longest text below an x axis.
-fn half_label_width(x: &PlotAxis) -> f64 {
+fn half_longest_tick_text_width(x: &PlotAxis) -> f64 {
     tick_texts(x, MOST_ACROSS).map(|text| text_width(&text, TICK_TEXT) / 2.0).fold(0.0, f64::max)
 }
 
@@ -398,7 +399,7 @@ mod tests {
         let panel = Panel::new("", Plot::new(side(0.0, 1.0), side(-0.000_123_45, 0.000_123_45), Vec::new()));
         let found =
             Layout::new(300.0).with_single_panel_widths(460.0, 200.0).arrange_panels(std::slice::from_ref(&panel));
-        let [left, right] = axis_margins(&panel.plots[0].x, &panel.plots[0].y);
+        let [left, right] = left_and_right_margins(&panel.plots[0].x, &panel.plots[0].y);
         let rect = found.rects[0];
         assert_eq!((found.width, rect.width), (460.0, 200.0));
         assert!(((rect.left - left) - (460.0 - right - rect.right())).abs() < 1e-9, "{rect:?}");

@@ -244,11 +244,11 @@ impl PlotArea<'_, '_> {
 /// isotonic regression of `e`, which pooling adjacent violators finds; with bounds it is cut off there (Barlow et al. 1972). More
 /// heights than there is room for go on below.
 fn separate_heights(heights: &[f64], apart: f64, [top, bottom]: [f64; 2]) -> Vec<f64> {
-    let mut pools: Vec<HeightPool> = Vec::new();
+    let mut pools: Vec<TouchingLabelBlock> = Vec::new();
     for (i, height) in heights.iter().enumerate() {
-        let mut pool = HeightPool { sum: height - apart * i as f64, count: 1 };
+        let mut pool = TouchingLabelBlock { sum: height - apart * i as f64, count: 1 };
         while let Some(above) = pools.pop_if(|above| above.mean() > pool.mean()) {
-            pool = HeightPool { sum: above.sum + pool.sum, count: above.count + pool.count };
+            pool = TouchingLabelBlock { sum: above.sum + pool.sum, count: above.count + pool.count };
         }
         pools.push(pool);
     }
@@ -258,12 +258,12 @@ fn separate_heights(heights: &[f64], apart: f64, [top, bottom]: [f64; 2]) -> Vec
 }
 
 /// Neighbours that stand as near together as they may.
-struct HeightPool {
+struct TouchingLabelBlock {
     sum: f64,
     count: usize,
 }
 
-impl HeightPool {
+impl TouchingLabelBlock {
     fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }

@@ -10,7 +10,7 @@ mod scale;
 mod surface;
 
 pub use canvas::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, MarkShape, Pen, RED, WHITE, ramp_colour, viridis};
-pub use layout::{Layout, axis_margins, letters_that_fit, title_height};
+pub use layout::{Layout, left_and_right_margins, letters_that_fit, title_height};
 pub use legend::{LegendEntry, LineEndLabel, Swatch};
 pub use picture::{
     Backdrop, Disc, DiscUnit, Mark, Panel, Picture, Plot, PlotAxis, TextAnchor, TextLabel, Ticks, shift_curve,

@@ -34,7 +34,7 @@ pub(super) fn add_shard_sums<S: MergeableSum>(
         return Ok(IdentifiedSums { files: Vec::new(), identity: None, part, unchecked: Vec::new() });
     };
     if first.record.summand != identity {
-        return Err(wrong_summand_error(first.path));
+        return Err(mismatched_sums_error(first.path));
     }
     parts.iter().try_for_each(|part| part.ensure_same_sums(first))?;
     let mut found: Vec<&PartialSums<S>> = parts.iter().map(|part| &part.record.part).collect();
@@ -107,7 +107,7 @@ fn read_sums_file<S: MergeableSum>(path: &Path, zero: &S) -> Result<StoredPartia
 }
 
 /// The error for sums of another spec.
-pub(super) fn wrong_summand_error(path: &Path) -> ReleaseError {
+pub(super) fn mismatched_sums_error(path: &Path) -> ReleaseError {
     let other = "the columns, bounds, kernel, inducing inputs, classes or bins differ, or an earlier version wrote it";
     ReleaseError::NotSums { path: path.to_owned(), cause: other.to_owned() }
 }

@@ -156,7 +156,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
         let mut list = self.data_assumed_public().into_iter().collect::<Vec<String>>();
         list.extend(ALWAYS_OPEN.map(str::to_owned));
         list.push(match self.value().setting.data.person.as_deref() {
-            Some(column) => several_names_per_person_limit(column),
+            Some(column) => several_names_guarantee_limit(column),
             None => SEVERAL_ROWS.to_owned(),
         });
         list.extend(self.larger_change_limit());
@@ -205,7 +205,7 @@ impl DrawnRelease<PrivatePredictions<'_>> {
             Some(_) => normalise.target_width_if_above(change)?,
             None => f64::INFINITY,
         };
-        Some(change_limit_text(change, width))
+        Some(larger_change_text(change, width))
     }
 
     /// The guarantee for a change of a target by the whole width of the bounds, if the protected change is smaller.
@@ -357,7 +357,7 @@ pub(super) fn public_inputs_limit_ending(person: Option<&str>, drops_missing: bo
 }
 
 /// The limit for a change of a target larger than the protected one.
-pub(super) fn change_limit_text(change: f64, width: f64) -> String {
+pub(super) fn larger_change_text(change: f64, width: f64) -> String {
     format!(
         "a change of a target by more than {} (privacy.change), although targets may differ by {}",
         format_exact(change),
@@ -371,7 +371,7 @@ pub(super) const SEVERAL_ROWS: &str = "several rows of one person together: the 
                                        identifies them)";
 
 /// The limit of a column of persons: persons with several names.
-pub(super) fn several_names_per_person_limit(column: &str) -> String {
+pub(super) fn several_names_guarantee_limit(column: &str) -> String {
     format!("a person with several names in the column {column:?}: each name is protected as a separate person")
 }
 
@@ -382,7 +382,7 @@ pub(super) const NOT_COUNTED: &str = "other releases about the same data: this o
 /// Limits of the guarantee of released sums.
 pub(super) fn sums_guarantee_limits(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
     let mut list = vec![match unit {
-        PrivacyUnit::Person { column, .. } => several_names_per_person_limit(column),
+        PrivacyUnit::Person { column, .. } => several_names_guarantee_limit(column),
         _ => SEVERAL_ROWS.to_owned(),
     }];
     if !counted {

@@ -91,7 +91,7 @@ impl ClassesFile {
         let points = points_from_matrix(points, &data)?.inputs;
         let kernel = self.kernel.build_kernel(&self.inducing);
         let inducing = InducingInputs::new(kernel.as_ref(), &self.inducing).map_err(TaskError::from)?;
-        let located = inducing.features_with_conditional_variances(&points);
+        let located = inducing.covariances_with_conditional_variances(&points);
         Ok(self.posteriors.iter().map(|posterior| posterior.predict(&located)).collect())
     }
 }

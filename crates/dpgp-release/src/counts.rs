@@ -5,23 +5,23 @@ use serde_json::{Value, json};
 
 use super::draw::ReleaseGuarantee;
 use super::sums_model::{DataHolderDescription, NotPrivateMark, PrivateFacts, PublicFacts};
-use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
+use super::sums_model::{NoisyNumber, SumsReleaseMethod, list_elements, number_or_infinity};
 use dpgp_accounting::NeighbourRelation;
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_mechanisms::{CertifiedCountsNoise, HistogramModel};
+use dpgp_mechanisms::{CertifiedCountsNoise, HistogramReleaseDesign};
 use dpgp_spec::setting::BinRangeSetting;
 use dpgp_stream::{BinCounts, CountSummand, RecordsPerRow};
 use dpgp_task::{CellSetting, DensityTask, TaskError, TaskSetting};
 
 /// Model whose released sums are the counts of records in the bins of a public grid.
 #[derive(Debug, Clone)]
-pub struct HistogramSumsModel {
-    model: HistogramModel,
+pub struct HistogramReleaseMethod {
+    model: HistogramReleaseDesign,
     rows: CountSummand,
     bins: Vec<BinRangeSetting>,
 }
 
-impl HistogramSumsModel {
+impl HistogramReleaseMethod {
     /// The model of a cell. `None` if the cell has another task or mechanism.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
@@ -57,7 +57,7 @@ impl HistogramSumsModel {
     }
 }
 
-impl SumsModel for HistogramSumsModel {
+impl SumsReleaseMethod for HistogramReleaseMethod {
     type Rows = CountSummand;
 
     fn summand(&self) -> &CountSummand {
@@ -93,7 +93,7 @@ impl SumsModel for HistogramSumsModel {
         }
     }
 
-    fn protects_whole_rows(&self) -> bool {
+    fn neighbour_may_lack_whole_row(&self) -> bool {
         self.rows.each != RecordsPerRow::Target { most: None }
     }
 

@@ -103,7 +103,7 @@ impl CountsFile {
     /// # Errors
     /// [`ReleaseError`] for points other than the bins, a bin that covers several words, or a covariance that cannot be
     /// factorised.
-    pub fn predict(self, at: &PublicPoints<'_>) -> Result<PostprocessedPredictions, ReleaseError> {
+    pub fn predict_bin_counts(self, at: &PublicPoints<'_>) -> Result<PostprocessedPredictions, ReleaseError> {
         if !matches!(at, PublicPoints::Grid(GridChoice::Auto)) {
             return Err(ReleaseError::NotBins);
         }
@@ -119,7 +119,7 @@ impl CountsFile {
     ///
     /// # Errors
     /// As [`CountsFile::predict`]; [`ReleaseError::NoPlane`].
-    pub fn predict_areas(self, areas: &NamedAreas) -> Result<PostprocessedPredictions, ReleaseError> {
+    pub fn predict_area_counts(self, areas: &NamedAreas) -> Result<PostprocessedPredictions, ReleaseError> {
         let HistogramJson { inputs, encode, records, bins } = &self.histogram;
         let plane: Vec<usize> = (0..inputs.len()).filter(|input| !encode.contains_key(&inputs[*input])).collect();
         let [first, second, ..] = plane[..] else { return Err(ReleaseError::NoPlane) };
@@ -224,7 +224,7 @@ mod tests {
             let text = file(&[cut; 3].join(", "), counts)
                 .replace(r#"["x"]"#, inputs)
                 .replace("2.0, \"guarantee", "0.01, \"guarantee");
-            let found = CountsFile::parse(&text).unwrap().unwrap().predict_areas(&areas).unwrap();
+            let found = CountsFile::parse(&text).unwrap().unwrap().predict_area_counts(&areas).unwrap();
             for (mean, expected) in found.predictions.mean.iter().zip(expected) {
                 assert!((mean - expected).abs() < 0.1, "{inputs}: {mean} for {expected}");
             }
@@ -236,14 +236,14 @@ mod tests {
             );
         }
         let line = CountsFile::parse(&file(BINS, "[1, 2, 3, 4]")).unwrap().unwrap();
-        assert!(matches!(line.predict_areas(&areas), Err(ReleaseError::NoPlane)));
+        assert!(matches!(line.predict_area_counts(&areas), Err(ReleaseError::NoPlane)));
     }
 
     /// The centres of the bins, and no count below zero.
     #[test]
     fn counts_are_estimated_at_the_centres() {
         let read = CountsFile::parse(&file(BINS, "[50, -3, 0, 1]")).unwrap().unwrap();
-        let found = read.predict(&PublicPoints::Grid(&GridChoice::Auto)).unwrap();
+        let found = read.predict_bin_counts(&PublicPoints::Grid(&GridChoice::Auto)).unwrap();
         assert_eq!(found.points.inputs.as_slice(), [1.0, 3.0, 5.0, 7.0]);
         let Predictions { mean, gp_sd, noise_sd, .. } = &found.predictions;
         assert!((mean[0] - 50.0).abs() < 4.0);

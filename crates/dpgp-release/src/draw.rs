@@ -242,7 +242,7 @@ impl JointGuarantee {
                 )));
             }
             neighbours.extend(certificate.describe_neighbours().filter(|own| !neighbours.contains(own)));
-            alternatives.push(certificate.describe_neighbouring_pair());
+            alternatives.push(certificate.describe_attack_alternatives());
         }
         let same = alternatives.windows(2).all(|pair| pair[0] == pair[1]);
         let risk = releases.first().filter(|_| same);
@@ -415,7 +415,7 @@ pub(super) fn risk_json(certificate: &Certificate, mu: f64) -> Value {
 
 /// The sentence for people about a release.
 pub(super) fn risk_in_words(certificate: &Certificate, mu: f64) -> Option<String> {
-    Some(certificate.attack_risk(mu)?.describe_risk(&certificate.describe_neighbouring_pair()?))
+    Some(certificate.attack_risk(mu)?.describe_risk(&certificate.describe_attack_alternatives()?))
 }
 
 #[cfg(test)]

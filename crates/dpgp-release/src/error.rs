@@ -213,7 +213,7 @@ pub enum ReleaseError {
         value: f64,
     },
     /// A failure after the charge.
-    #[error("{cause}\n{}", already_charged_message(ledger))]
+    #[error("{cause}\n{}", charge_remains_message(ledger))]
     AfterCharge {
         /// The failure.
         cause: Box<Self>,
@@ -350,7 +350,7 @@ impl From<MechanismError> for ReleaseError {
 }
 
 /// Explains a failure after the charge.
-pub fn already_charged_message(ledger: &Path) -> String {
+pub fn charge_remains_message(ledger: &Path) -> String {
     format!("The release was already charged to the ledger {}; the charge remains", ledger.display())
 }
 

@@ -2,26 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use super::add_sums::{OTHER_KEYS, parse_sums_text, wrong_summand_error};
+use super::add_sums::{OTHER_KEYS, mismatched_sums_error, parse_sums_text};
 use super::new_file::new_file;
-use super::person_table::read_person_table;
+use super::person_table::read_rows_with_persons;
 use super::sum_rows::{IdentifiedSums, columns_to_read, refuse_equal_files};
 use super::sums_model::SumsOf;
-use super::{ExactSums, PlannedSumsRelease, ReleaseError, SumsModel};
+use super::{ExactSums, PlannedSumsRelease, ReleaseError, SumsReleaseMethod};
 use dpgp_data::rows::{CheckedTableRows, ExtraColumns, InMemoryRows, RowStream, RowsWithCompleteFlag};
 use dpgp_data::{HmacKey, RowSetDigest, RowsFingerprint};
 use dpgp_fs::{AtomicNewFile, ReadAccess};
 use dpgp_run::WorkerPool;
 use dpgp_stream::{BLOCK, MergeableSum, RowFileSummary, RowSummand, sum_blocks};
 
-/// A new file of exact sums, which only the holder of the rows can read. It gets its name in [`ExactSumsFile::finish`],
+/// A new file of exact sums, which only the holder of the rows can read. It gets its name in [`NewExactSumsFile::finish`],
 /// so that a failed release leaves no file.
-pub struct ExactSumsFile {
+pub struct NewExactSumsFile {
     path: PathBuf,
     file: AtomicNewFile,
 }
 
-impl ExactSumsFile {
+impl NewExactSumsFile {
     /// Checks that the file can be created and does not exist yet. Pipes and devices may exist.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl ExactSumsFile {
     ///
     /// # Errors
     /// [`ReleaseError::Io`].
-    pub fn write_sums<M: SumsModel>(&mut self, total: &ExactSums<M>) -> Result<(), ReleaseError> {
+    pub fn write_sums<M: SumsReleaseMethod>(&mut self, total: &ExactSums<M>) -> Result<(), ReleaseError> {
         let filled =
             total.to_json().map_err(std::io::Error::other).and_then(|text| self.file.append_bytes(text.as_bytes()));
         filled.map_err(ReleaseError::io(&self.path))
@@ -59,7 +59,7 @@ pub struct TableInMemory<'t> {
     pub others: Option<&'t mut dyn ExtraColumns>,
 }
 
-impl<M: SumsModel> PlannedSumsRelease<'_, M> {
+impl<M: SumsReleaseMethod> PlannedSumsRelease<'_, M> {
     /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
     pub fn columns_to_read(&self) -> Vec<String> {
         columns_to_read(&self.setting().data)
@@ -128,7 +128,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
             Some(others) => held.with_extra_columns(key, others),
             None => held,
         };
-        let (summand, threads) = (self.model().summand(), pool.threads());
+        let (summand, threads) = (self.method().summand(), pool.threads());
         let part = match data.drops_missing() {
             true => sum_blocks(&mut RowsWithCompleteFlag::new(&mut held), 0..u64::MAX, summand, threads)?,
             false => sum_blocks(&mut held, 0..u64::MAX, summand, threads)?,
@@ -153,10 +153,10 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     ) -> Result<ExactSums<M>, ReleaseError> {
         let (data, columns) = (&self.setting().data, self.columns_to_read());
         let name = table.name;
-        let (held, identity) = read_person_table(table, data, person, &columns, key)?;
-        let marked = held.columns_with_row_indicators(data);
+        let (held, identity) = read_rows_with_persons(table, data, person, &columns, key)?;
+        let marked = held.columns_with_kept_row_flags(data);
         let mut rows = InMemoryRows::new(marked.iter().map(Vec::as_slice).collect());
-        let part = sum_blocks(&mut rows, 0..u64::MAX, self.model().summand(), pool.threads())?;
+        let part = sum_blocks(&mut rows, 0..u64::MAX, self.method().summand(), pool.threads())?;
         let files = vec![table_summary(name, held.row_count() as u64, columns.len())];
         Ok(self.build_exact_sums(IdentifiedSums { files, identity, part, unchecked: Vec::new() }))
     }
@@ -167,9 +167,9 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
     /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of
     /// a shard.
     pub fn parse_exact_sums(&self, name: &Path, text: &str) -> Result<ExactSums<M>, ReleaseError> {
-        let record = parse_sums_text(name, text, &self.model().summand().zero())?;
+        let record = parse_sums_text(name, text, &self.method().summand().zero())?;
         if record.summand != self.settings_identity() {
-            return Err(wrong_summand_error(name));
+            return Err(mismatched_sums_error(name));
         }
         let (all, blocks) = (record.total_block_count().unwrap_or(u64::MAX), &record.part.blocks);
         if *blocks != (0..all) {
@@ -185,7 +185,7 @@ fn table_summary(name: &str, rows: u64, columns: usize) -> RowFileSummary {
     RowFileSummary { name: name.to_owned(), bytes: rows * (columns * size_of::<f64>()) as u64, rows }
 }
 
-impl<M: SumsModel> ExactSums<M> {
+impl<M: SumsReleaseMethod> ExactSums<M> {
     /// Fails if the rows of a batch were already added, as far as the rows of both are known: a batch that was added
     /// before, or rows that make up the same batch. A row that counts twice can change sums twice as much as a release
     /// hides.

@@ -100,7 +100,7 @@ pub use certificate_file::WholeWidthGuarantee;
 pub use certificate_json::parse_json_with_unique_keys;
 pub use classes_file::ClassesFile;
 pub use combinations_file::{NewTargetCombinationsFile, TargetCombinationsFile};
-pub use counts::HistogramSumsModel;
+pub use counts::HistogramReleaseMethod;
 pub use counts_file::CountsFile;
 pub use draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseGuarantee, UnchargedRelease};
 pub use end_to_end::{
@@ -108,14 +108,11 @@ pub use end_to_end::{
     NeighbourRunPoints, NeighbourRunSituation, NeighbourRunVerb, NoisyColumnsOrFields, ReplacedCell,
     edge_case_neighbours, neighbour_run_situations,
 };
-pub use error::{ReleaseError, already_charged_message};
-pub use exact_sums::ExactSumsFile;
-pub use exact_sums::TableInMemory;
+pub use error::{ReleaseError, charge_remains_message};
+pub use exact_sums::{NewExactSumsFile, TableInMemory};
 pub use exceptions::refuse_private_filter;
-pub use grid::GridError;
-pub use grid::{GridChoice, GridInput};
-pub use grid::{PointsFile, PublicPoints};
-pub use moments::MomentsSumsModel;
+pub use grid::{GridChoice, GridError, GridInput, PointsFile, PublicPoints};
+pub use moments::MomentsReleaseMethod;
 pub use moments_file::MomentsFilePosterior;
 pub use moments_file::{ModelOverride, MomentsFile, PostprocessedPredictions, write_predictions};
 pub use new_file::UnnamedFiles;
@@ -131,12 +128,12 @@ pub use published::{NoiseDistribution, PublishedNoise, PublishedNumbers};
 pub use signature::{AllowedSigners, NAMESPACE, SignatureError, SigningKey};
 pub use statement::CertificateSummary;
 pub use streamed::{AnyPlannedSumsRelease, ExactSums, PlannedSumsRelease};
-pub use subject::ReleaseSpec;
-pub use subject::{select_cells, select_release_cell};
-pub use sums_model::SumsModel;
-pub use sums_model::{DataHolderDescription, NotPrivateMark, PrivateFacts, PublicFacts, SumsDescription, SumsFacts};
+pub use subject::{ReleaseSpec, select_cells, select_release_cell};
+pub use sums_model::{
+    DataHolderDescription, NotPrivateMark, PrivateFacts, PublicFacts, ShownSumsDescription, SumsFacts,
+    SumsReleaseMethod,
+};
 pub use sums_model::{NewSumsFile, ReleasedSums};
-pub use surface_sums::ClassSumsModel;
-pub use surface_sums::SparseGpSumsModel;
+pub use surface_sums::{ClassReleaseMethod, SparseGpReleaseMethod};
 pub use together::{JointReleasePlan, PlannedJointRelease};
 pub use verify::{CheckedFact, ReleaseVerification, verify_release};

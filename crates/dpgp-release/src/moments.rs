@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::certificate_file::INTERVALS;
 use super::draw::ReleaseGuarantee;
 use super::sums_model::{DataHolderDescription, PrivateFacts, PublicFacts};
-use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
+use super::sums_model::{NoisyNumber, SumsReleaseMethod, list_elements, number_or_infinity};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{CertifiedMomentsNoise, MomentsModel, SurfacePrediction};
 use dpgp_stream::{LatticeSummand, LatticeSums};
@@ -15,13 +15,13 @@ use dpgp_task::{CellSetting, TaskError, TaskSetting};
 
 /// Model whose released sums are moments of the rows (waves or nested cells), with the surface that follows from them.
 #[derive(Debug, Clone)]
-pub struct MomentsSumsModel {
+pub struct MomentsReleaseMethod {
     model: MomentsModel,
     /// The points of the spec's map (t x d); none without one.
     map: DMatrix<f64>,
 }
 
-impl MomentsSumsModel {
+impl MomentsReleaseMethod {
     /// The model of a cell. `None` if the cell has another task or mechanism.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Surface(task) = &*setting.task else { return None };
@@ -40,7 +40,7 @@ impl MomentsSumsModel {
     }
 }
 
-impl SumsModel for MomentsSumsModel {
+impl SumsReleaseMethod for MomentsReleaseMethod {
     type Rows = LatticeSummand;
 
     fn summand(&self) -> &LatticeSummand {
@@ -164,14 +164,14 @@ task.surface = { map = [{ from = 0.5, to = 3.5, points = 2 }] }
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.5, domain = [[0.0, 4.0]] } }
 "#;
 
-    fn with_model(test: fn(&MomentsSumsModel, &CellSetting)) {
+    fn with_model(test: fn(&MomentsReleaseMethod, &CellSetting)) {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
         let AnyPlannedSumsRelease::Moments(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
         else {
             panic!("moments")
         };
-        test(streamed.model(), streamed.setting());
+        test(streamed.method(), streamed.setting());
     }
 
     /// Of model and noise together, 3 and 4 make 5.
@@ -202,7 +202,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
     fn with_numbers(file: &Value, expected: &[(f64, f64)]) {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
-        let release = MomentsSumsModel::from_setting(experiment.cells[0].setting()).unwrap();
+        let release = MomentsReleaseMethod::from_setting(experiment.cells[0].setting()).unwrap();
         let found = release.noisy_numbers(file).into_iter().map(|noisy| (noisy.number, noisy.sd));
         assert_eq!(found.collect::<Vec<_>>(), expected);
     }
@@ -214,7 +214,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
             assert_eq!((&depends["bound"], &depends["domain"]), (&json!(1.5), &json!([[0.0, 4.0]])));
             assert!(depends["cells"].as_u64().is_some_and(|cells| cells > 1));
             assert_eq!(depends["normalise"]["bounds"]["high"], 10.0);
-            assert!(release.protects_whole_rows());
+            assert!(release.neighbour_may_lack_whole_row());
         });
     }
 }

@@ -7,7 +7,7 @@ use super::exact_sums::TableInMemory;
 use super::sum_rows::RowsInMemory;
 use dpgp_data::rows::{CheckedTableRows, ExtraCell, ExtraColumns, RowStream};
 use dpgp_data::{DataError, HmacKey, LineOrRow, PersonId, RowsFingerprint, TableCellError, TableError};
-use dpgp_run::{RunError, temporary_key};
+use dpgp_run::{RunError, generate_unsaved_key};
 use dpgp_spec::setting::DataSetting;
 use dpgp_stream::BLOCK;
 
@@ -19,7 +19,7 @@ use dpgp_stream::BLOCK;
 /// # Errors
 /// [`ReleaseError::NotReleasable`] without a column of persons. [`ReleaseError::Data`] for a number that is not finite, or a row
 /// without a person, unless the spec drops such rows.
-pub(super) fn read_person_table(
+pub(super) fn read_rows_with_persons(
     table: TableInMemory<'_>,
     data: &DataSetting,
     person: &str,
@@ -32,7 +32,7 @@ pub(super) fn read_person_table(
     let place = others.names().iter().position(|name| name == person).ok_or_else(without)?;
     let mut others = PersonColumnCollector { others, place, persons: Vec::new() };
     // Without a key, others would not be read.
-    let passing = key.is_none().then(temporary_key).transpose().map_err(RunError::from)?;
+    let passing = key.is_none().then(generate_unsaved_key).transpose().map_err(RunError::from)?;
     let used = key.or(passing.as_ref());
     let mut held = CheckedTableRows::new(rows, Path::new(name), columns, used)
         .with_missing_policy(data.missing)

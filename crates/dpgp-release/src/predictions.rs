@@ -19,7 +19,7 @@ use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySett
 use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, ClippedCounts, FingerprintedSample, Project, RunError, count_clipped_targets, ensure_memory,
-    load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams, temporary_key,
+    generate_unsaved_key, load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams,
 };
 use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{
@@ -82,11 +82,11 @@ impl<'a> PredictionRequest<'a> {
         }
         let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
         // Without a place for ledgers rows are compared with themselves alone.
-        let alone = |rows: &RowsFingerprint| refuse_public_target(setting, &public, rows);
+        let alone = |rows: &RowsFingerprint| refuse_target_copy(setting, &public, rows);
         let (sample, fingerprint) = match place {
             Some(place) => {
                 let allowed = |rows: &RowsFingerprint| {
-                    refuse_public_target(setting, &public, rows)?;
+                    refuse_target_copy(setting, &public, rows)?;
                     refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from)
                 };
                 let key = place.state.key();
@@ -95,7 +95,7 @@ impl<'a> PredictionRequest<'a> {
                 (sample, Some(fingerprint))
             }
             None => {
-                let key = temporary_key().map_err(RunError::from)?;
+                let key = generate_unsaved_key().map_err(RunError::from)?;
                 (load_fingerprinted_sample(experiment, setting, project, progress, &key, alone)?.sample, None)
             }
         };
@@ -127,11 +127,11 @@ impl<'a> PredictionRequest<'a> {
         let points = points.map(|points| points_from_matrix(points, &setting.data)).transpose()?;
         let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
         // Without a place for ledgers rows are compared with themselves alone.
-        let alone = |rows: &RowsFingerprint| refuse_public_target(setting, &public, rows);
+        let alone = |rows: &RowsFingerprint| refuse_target_copy(setting, &public, rows);
         let (sample, fingerprint) = match place {
             Some(place) => {
                 let allowed = |rows: &RowsFingerprint| {
-                    refuse_public_target(setting, &public, rows)?;
+                    refuse_target_copy(setting, &public, rows)?;
                     refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from)
                 };
                 let FingerprintedSample { sample, fingerprint } =
@@ -139,11 +139,11 @@ impl<'a> PredictionRequest<'a> {
                 (sample, Some(fingerprint))
             }
             None => {
-                let key = temporary_key().map_err(RunError::from)?;
+                let key = generate_unsaved_key().map_err(RunError::from)?;
                 (load_sample_from_text(text, setting, &key, alone)?.sample, None)
             }
         };
-        let points = points.unwrap_or_else(|| evenly_spaced_inputs(&sample, FITTED_POINTS));
+        let points = points.unwrap_or_else(|| inputs_of_evenly_spaced_rows(&sample, FITTED_POINTS));
         Self { experiment, cell, points, sample, fingerprint }.ensure_rows_and_memory()
     }
 
@@ -273,7 +273,7 @@ impl<'a> PredictionRequest<'a> {
         progress: &dyn Progress,
     ) -> Result<Self, ReleaseError> {
         let sample = load_sample(experiment, cell.setting(), project, progress)?;
-        let points = evenly_spaced_inputs(&sample, POINTS);
+        let points = inputs_of_evenly_spaced_rows(&sample, POINTS);
         Self { experiment, cell, points, sample, fingerprint: None }.ensure_rows_and_memory()
     }
 
@@ -316,7 +316,7 @@ impl<'a> PredictionRequest<'a> {
 }
 
 /// Some inputs of a sample, evenly over its rows.
-fn evenly_spaced_inputs(sample: &Sample, most: usize) -> PredictionPoints {
+fn inputs_of_evenly_spaced_rows(sample: &Sample, most: usize) -> PredictionPoints {
     let step = sample.row_count().div_ceil(most).max(1);
     let rows: Vec<usize> = (0..sample.row_count()).step_by(step).collect();
     PredictionPoints::with_equal_weights(sample.inputs.select_rows(&rows))
@@ -451,7 +451,7 @@ pub fn informative_total_sd_limit(points: &[PredictionsFilePoint]) -> f64 {
 ///
 /// # Errors
 /// [`ReleaseError::PublicTarget`].
-fn refuse_public_target(setting: &CellSetting, public: &[String], rows: &RowsFingerprint) -> Result<(), ReleaseError> {
+fn refuse_target_copy(setting: &CellSetting, public: &[String], rows: &RowsFingerprint) -> Result<(), ReleaseError> {
     let compared = !public.is_empty() && rows.all_rows_digest().rows > 0;
     let Some(target) = setting.data.target.as_ref().filter(|_| compared) else { return Ok(()) };
     let cells = |name: &String| rows.column_by_name(name).map(|column| column.total);

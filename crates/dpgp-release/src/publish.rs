@@ -17,7 +17,7 @@ use super::draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseToCharge,
 use super::ledger::{ChargeReceipt, LedgerOptions, find_conflicting_releases};
 use super::{
     ExactSums, PlannedSumsRelease, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseSpec, ReleasedSums,
-    SumsModel,
+    SumsReleaseMethod,
 };
 use serde_json::Value;
 
@@ -188,7 +188,7 @@ impl<'r> RequestedRelease for PredictionRequest<'r> {
 }
 
 /// Sums over any number of rows, released for a guarantee.
-pub struct SumsRequest<'a, M: SumsModel> {
+pub struct SumsRequest<'a, M: SumsReleaseMethod> {
     /// The spec that they are of.
     pub streamed: &'a PlannedSumsRelease<'a, M>,
     /// The exact sums.
@@ -199,7 +199,7 @@ pub struct SumsRequest<'a, M: SumsModel> {
     pub known: bool,
 }
 
-impl<'r, M: SumsModel> RequestedRelease for SumsRequest<'r, M> {
+impl<'r, M: SumsReleaseMethod> RequestedRelease for SumsRequest<'r, M> {
     type Value<'a>
         = ReleasedSums
     where

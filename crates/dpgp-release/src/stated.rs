@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::certificate_file::{
-    ALWAYS_OPEN, ColumnsMeaning, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS, change_limit_text,
-    describe_columns, public_inputs_limit_ending, several_names_per_person_limit, sums_guarantee_limits,
+    ALWAYS_OPEN, ColumnsMeaning, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS, describe_columns,
+    larger_change_text, public_inputs_limit_ending, several_names_guarantee_limit, sums_guarantee_limits,
 };
 use super::certificate_json::{FIELD, content_digest};
 use super::draw::{risk_in_words, risk_json};
@@ -48,10 +48,10 @@ impl<'a> StatementChecker<'a> {
     /// Checks all fields that follow from the certificate and its noise.
     pub fn check_statements(written: &'a Value, certificate: &'a Certificate, mu: f64) -> StatementChecks {
         let whole = in_current_wording(written);
-        StatementChecker::check_reworded_statements(&whole, written, certificate, mu)
+        StatementChecker::check_statements_in_current_wording(&whole, written, certificate, mu)
     }
 
-    fn check_reworded_statements(
+    fn check_statements_in_current_wording(
         whole: &'a Value,
         written: &'a Value,
         certificate: &'a Certificate,
@@ -165,7 +165,7 @@ impl<'a> StatementChecker<'a> {
         let moments = matches!(certificate.mechanism, CertifiedMechanism::NoisyMoments(_));
         self.compare_guarantee_field("intervals", &json!(moments.then_some(INTERVALS)));
         self.check_warnings();
-        self.check_whole_width_field();
+        self.check_whole_width_guarantee();
         self.check_not_covered_field();
     }
 
@@ -179,7 +179,7 @@ impl<'a> StatementChecker<'a> {
         self.record_condition("warnings", missing.is_none(), &why);
     }
 
-    fn check_whole_width_field(&mut self) {
+    fn check_whole_width_guarantee(&mut self) {
         let Some(wider) = self.whole.get("whole_width") else {
             return self.absent.push("whole_width".to_owned());
         };
@@ -214,7 +214,7 @@ impl<'a> StatementChecker<'a> {
         let mut left = said;
         let missing = self.required_not_covered_lines().into_iter().find(|one| !one.remove_from(&mut left));
         let optional = self.certificate.neighbours.and_then(|neighbours| match neighbours {
-            Neighbours::OneTargetChanges(change) => Some(change_limit_text(change, f64::INFINITY)),
+            Neighbours::OneTargetChanges(change) => Some(larger_change_text(change, f64::INFINITY)),
             Neighbours::OneRecord(_) => None,
         });
         left.retain(|text| Some(*text) != optional.as_deref());
@@ -236,7 +236,7 @@ impl<'a> StatementChecker<'a> {
         let (certificate, mut lines) = (self.certificate, Vec::new());
         lines.extend(ALWAYS_OPEN.map(|text| NotCoveredLinePattern::OneOf(vec![text.to_owned()])));
         let person = match &certificate.unit {
-            PrivacyUnit::Person { column, .. } => Some(several_names_per_person_limit(column)),
+            PrivacyUnit::Person { column, .. } => Some(several_names_guarantee_limit(column)),
             _ => None,
         };
         let is_person = person.is_some();
@@ -250,7 +250,7 @@ impl<'a> StatementChecker<'a> {
                 let ends = [false, true].map(|dropped| public_inputs_limit_ending(person, dropped));
                 lines.push(NotCoveredLinePattern::Between(INPUTS_PUBLIC, ends));
                 let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
-                lines.extend(width.map(|width| NotCoveredLinePattern::OneOf(vec![change_limit_text(change, width)])));
+                lines.extend(width.map(|width| NotCoveredLinePattern::OneOf(vec![larger_change_text(change, width)])));
             }
             Some(Neighbours::OneRecord(NeighbourRelation::ReplaceOne)) if !is_person => {
                 lines.push(NotCoveredLinePattern::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));

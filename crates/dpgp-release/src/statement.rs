@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ReleaseError;
 use super::draw::risk_in_words;
-use super::verify::{CheckedCertificateText, verify_certificate_text};
+use super::verify::{CertificateWithCheckResults, verify_certificate_text};
 use dpgp_accounting::{AttackRisk, CertifiedMechanism};
 use dpgp_number::text::{format_exact, format_four_digits_trimmed};
 
@@ -86,7 +86,7 @@ impl CertificateSummary {
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if the text is not a certificate.
     pub fn parse(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
-        let CheckedCertificateText { certificate, mu, checks } = verify_certificate_text(path, text, predictions)?;
+        let CertificateWithCheckResults { certificate, mu, checks } = verify_certificate_text(path, text, predictions)?;
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
         let counts = matches!(certificate.mechanism, CertifiedMechanism::Histogram(_));
         let target =

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::counts::HistogramSumsModel;
+use super::counts::HistogramReleaseMethod;
 use super::draw::UnchargedRelease;
 use super::exceptions::check_magnitudes;
 use super::exceptions::public_row_count;
-use super::moments::MomentsSumsModel;
-use super::subject::{ReleaseSpec, refuse_replaced_epsilon};
+use super::moments::MomentsReleaseMethod;
+use super::subject::{ReleaseSpec, refuse_epsilon_of_unchosen_axis};
 use super::sum_rows::{IdentifiedSums, RowSource, sum_row_files};
 use super::sums_model::DataHolderDescription;
 use super::sums_model::ReleasedSums;
-use super::sums_model::{SumsModel, SumsOf};
-use super::surface_sums::ClassSumsModel;
-use super::surface_sums::SparseGpSumsModel;
+use super::sums_model::{SumsOf, SumsReleaseMethod};
+use super::surface_sums::ClassReleaseMethod;
+use super::surface_sums::SparseGpReleaseMethod;
 use super::{ReleaseError, add_sums};
 use dpgp_data::{HmacKey, RowSetDigest, RowsFingerprint};
 use dpgp_mechanisms::PrivacySetting;
@@ -23,19 +23,19 @@ use dpgp_number::Epsilon;
 use dpgp_run::{Shard, WorkerPool};
 use dpgp_spec::TextDigest;
 use dpgp_stream::{RowSummand, StoredPartialSums};
-use dpgp_task::{CellSetting, DirichletModel, Experiment, row_draw_refusal_reason};
+use dpgp_task::{CellSetting, DirichletModel, Experiment, drawn_rows_refusal_reason};
 
 /// The sums over rows that a spec releases, by kind: computes exact sums, designs their noise and describes them. Holds no rows.
 #[derive(Debug, Clone)]
 pub enum AnyPlannedSumsRelease<'a> {
     /// Covariances with inducing inputs, times the target and squared.
-    Surface(PlannedSumsRelease<'a, SparseGpSumsModel>),
+    Surface(PlannedSumsRelease<'a, SparseGpReleaseMethod>),
     /// Rows and their targets in the cells of a box, for Fourier moments.
-    Moments(PlannedSumsRelease<'a, MomentsSumsModel>),
+    Moments(PlannedSumsRelease<'a, MomentsReleaseMethod>),
     /// The same over the rows of each class.
-    Classes(PlannedSumsRelease<'a, ClassSumsModel>),
+    Classes(PlannedSumsRelease<'a, ClassReleaseMethod>),
     /// Records in each bin.
-    Counts(PlannedSumsRelease<'a, HistogramSumsModel>),
+    Counts(PlannedSumsRelease<'a, HistogramReleaseMethod>),
 }
 
 /// One cell of a spec and the model whose sums it releases.
@@ -47,7 +47,7 @@ pub struct PlannedSumsRelease<'a, M> {
 }
 
 /// Exact sums over all rows, which are as private as the rows.
-pub struct ExactSums<M: SumsModel> {
+pub struct ExactSums<M: SumsReleaseMethod> {
     pub(super) record: StoredPartialSums<SumsOf<M>>,
     /// Files of sums that have no checksum.
     pub(super) unchecked: Vec<PathBuf>,
@@ -78,19 +78,19 @@ impl<'a> AnyPlannedSumsRelease<'a> {
 
     fn from_setting(experiment: &'a Experiment, setting: &'a CellSetting) -> Result<Self, ReleaseError> {
         let name = &experiment.name;
-        if let Some(model) = SparseGpSumsModel::from_setting(setting) {
+        if let Some(model) = SparseGpReleaseMethod::from_setting(setting) {
             return Ok(Self::Surface(PlannedSumsRelease { experiment, setting, model }));
         }
-        if let Some(model) = MomentsSumsModel::from_setting(setting) {
+        if let Some(model) = MomentsReleaseMethod::from_setting(setting) {
             return Ok(Self::Moments(PlannedSumsRelease { experiment, setting, model }));
         }
         if let Some(model) = DirichletModel::from_setting(setting) {
-            return match ClassSumsModel::new(model, setting) {
+            return match ClassReleaseMethod::new(model, setting) {
                 Some(model) => Ok(Self::Classes(PlannedSumsRelease { experiment, setting, model })),
                 None => Err(ReleaseError::WeightedSums(name.clone())),
             };
         }
-        match HistogramSumsModel::from_setting(setting) {
+        match HistogramReleaseMethod::from_setting(setting) {
             Some(model) => Ok(Self::Counts(PlannedSumsRelease { experiment, setting, model })),
             None => Err(ReleaseError::NoSums(name.clone())),
         }
@@ -106,7 +106,7 @@ impl<'a> AnyPlannedSumsRelease<'a> {
     }
 }
 
-impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
+impl<'a, M: SumsReleaseMethod> PlannedSumsRelease<'a, M> {
     /// Sums the rows of CSV or Parquet files in order, or those of one shard. With a key, the sums identify their rows,
     /// which a ledger needs.
     ///
@@ -172,12 +172,12 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
         })
     }
 
-    /// As [`SumsModel::without_postprocessing`].
+    /// As [`SumsReleaseMethod::without_postprocessing`].
     pub(super) fn without_postprocessing(&self) -> Self {
         Self { experiment: self.experiment, setting: self.setting, model: self.model.without_postprocessing() }
     }
 
-    pub(super) fn model(&self) -> &M {
+    pub(super) fn method(&self) -> &M {
         &self.model
     }
 
@@ -202,7 +202,7 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
     /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
     /// [`ReleaseError::BadEpsilon`]; [`ReleaseError::Magnitude`] for settings whose numbers could overflow.
     pub fn resolve_privacy_setting(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
-        if let Some(reason) = row_draw_refusal_reason(&self.setting.data) {
+        if let Some(reason) = drawn_rows_refusal_reason(&self.setting.data) {
             return Err(ReleaseError::NotReleasable(reason));
         }
         let cells = self.experiment.cells.iter();
@@ -224,7 +224,7 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
             return Err(ReleaseError::NoGuarantee);
         }
         if epsilon.is_none() {
-            refuse_replaced_epsilon(self.experiment, &[], &epsilons)?;
+            refuse_epsilon_of_unchosen_axis(self.experiment, &[], &epsilons)?;
         }
         check_magnitudes(self.setting, &privacy)?;
         Ok(privacy)
@@ -256,7 +256,7 @@ impl<'a, M: SumsModel> PlannedSumsRelease<'a, M> {
     }
 }
 
-impl<M: SumsModel> ExactSums<M> {
+impl<M: SumsReleaseMethod> ExactSums<M> {
     /// Serialises the exact sums as JSON, the contents of a file of exact sums. As private as the rows.
     ///
     /// # Errors
@@ -291,7 +291,7 @@ impl<M: SumsModel> ExactSums<M> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sums_model::SumsModel;
+    use crate::sums_model::SumsReleaseMethod;
     use crate::{AnyPlannedSumsRelease, ReleaseError};
     use dpgp_data::DatasetManifest;
     use dpgp_run::{DataLocations, Project};
@@ -365,10 +365,10 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
     /// What stands in the place of a record in the sums of a spec.
     fn replaced(spec: &str, record: &[f64]) -> Vec<Vec<f64>> {
         match AnyPlannedSumsRelease::from_experiment(&experiment(spec)).unwrap() {
-            AnyPlannedSumsRelease::Surface(streamed) => streamed.model().extreme_replacements(record),
-            AnyPlannedSumsRelease::Moments(streamed) => streamed.model().extreme_replacements(record),
-            AnyPlannedSumsRelease::Classes(streamed) => streamed.model().extreme_replacements(record),
-            AnyPlannedSumsRelease::Counts(streamed) => streamed.model().extreme_replacements(record),
+            AnyPlannedSumsRelease::Surface(streamed) => streamed.method().extreme_replacements(record),
+            AnyPlannedSumsRelease::Moments(streamed) => streamed.method().extreme_replacements(record),
+            AnyPlannedSumsRelease::Classes(streamed) => streamed.method().extreme_replacements(record),
+            AnyPlannedSumsRelease::Counts(streamed) => streamed.method().extreme_replacements(record),
         }
     }
 
@@ -419,7 +419,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
             let AnyPlannedSumsRelease::Counts(streamed) = AnyPlannedSumsRelease::from_experiment(&spec).unwrap() else {
                 panic!("these are counts");
             };
-            assert_eq!(streamed.model().protects_whole_rows(), protects);
+            assert_eq!(streamed.method().neighbour_may_lack_whole_row(), protects);
         }
     }
 }

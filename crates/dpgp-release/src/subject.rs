@@ -40,7 +40,7 @@ impl ReleaseSpec<'_> {
         };
         Ok(LedgerEntry {
             time: format_utc(now),
-            spec: self.spec_description(),
+            spec: self.spec_file_and_changes(),
             spec_sha256: Digest::of_bytes(source.text().as_bytes()).to_string(),
             target: self.setting.data.target_column().to_owned(),
             public: self.public_columns(),
@@ -54,7 +54,7 @@ impl ReleaseSpec<'_> {
                 Neighbours::OneRecord(_) => false,
             },
             unit: certificate.unit.clone(),
-            counted: self.counted_column(certificate),
+            counted: self.histogram_record_column(certificate),
             caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
             // The ledger sets the place and the rows.
             number: 0,
@@ -66,13 +66,13 @@ impl ReleaseSpec<'_> {
     }
 
     /// The column whose numbers are the records of a histogram. None if a record is a row, or if whole rows are protected.
-    fn counted_column(&self, certificate: &Certificate) -> Option<String> {
+    fn histogram_record_column(&self, certificate: &Certificate) -> Option<String> {
         let counts = matches!(certificate.mechanism, CertifiedMechanism::Histogram(_)) && certificate.unit.is_record();
         self.setting.data.target.clone().filter(|_| counts)
     }
 
     /// The file of the spec, and the settings that were changed, which its digest does not cover.
-    fn spec_description(&self) -> String {
+    fn spec_file_and_changes(&self) -> String {
         let file = self.experiment.source.file().display().to_string();
         match &self.experiment.changes[..] {
             [] => file,
@@ -122,7 +122,7 @@ pub(super) fn select_release_cells<'e>(
         cells.retain(|cell| cell.setting().privacy.epsilon.get().is_finite());
     }
     let released: Vec<f64> = cells.iter().map(|cell| cell.setting().privacy.epsilon.get()).collect();
-    refuse_replaced_epsilon(experiment, chosen, &released)?;
+    refuse_epsilon_of_unchosen_axis(experiment, chosen, &released)?;
     Ok(cells)
 }
 
@@ -148,7 +148,7 @@ pub fn select_cells<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result
 ///
 /// # Errors
 /// [`ReleaseError::ReplacedEpsilon`].
-pub(super) fn refuse_replaced_epsilon(
+pub(super) fn refuse_epsilon_of_unchosen_axis(
     experiment: &Experiment,
     chosen: &[String],
     released: &[f64],

@@ -17,7 +17,7 @@ use dpgp_data::rows::{
     is_cloud_address,
 };
 use dpgp_data::{Comparison, DataError, HmacKey, KeptRows, PersonId, PersonRowSampler, RowsFingerprint};
-use dpgp_run::{RunError, Shard, WorkerPool, temporary_key};
+use dpgp_run::{RunError, Shard, WorkerPool, generate_unsaved_key};
 use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
 use dpgp_stream::{BLOCK, PartialSums, RowFileSummary, RowSummand, sum_blocks};
 
@@ -51,14 +51,14 @@ pub(super) fn sum_row_files<T: RowSummand>(
     summand: &T,
     pool: &WorkerPool,
 ) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
-    sum_chosen_rows(source, summand, pool).map_err(|error| match error {
+    sum_files_without_error_hint(source, summand, pool).map_err(|error| match error {
         // Whole records are private here, so that the error may suggest to drop rows.
         ReleaseError::Data(error) => source.data.with_drop_rows_hint(error, RowChoiceBasis::Record).into(),
         error => error,
     })
 }
 
-fn sum_chosen_rows<T: RowSummand>(
+fn sum_files_without_error_hint<T: RowSummand>(
     source: &RowSource<'_>,
     summand: &T,
     pool: &WorkerPool,
@@ -73,7 +73,7 @@ fn sum_chosen_rows<T: RowSummand>(
     // The key to compare rows of several files: that of ledgers, or one for this call alone.
     let (layout, columns) = (source.data.source.text_layout(), columns_to_read(source.data));
     let compared = source.key.is_none() && found.len() > 1;
-    let passing = compared.then(temporary_key).transpose().map_err(RunError::from)?;
+    let passing = compared.then(generate_unsaved_key).transpose().map_err(RunError::from)?;
     let files = match source.key.or(passing.as_ref()) {
         Some(key) => RowFilesReader::open_fingerprinted(&found, &layout, &columns, source.data.cell_rules(), key)?,
         None => RowFilesReader::open(&found, &layout, &columns, source.data.cell_rules())?,
@@ -279,7 +279,7 @@ impl RowsInMemory {
     }
 
     /// The columns to sum. With `data.person` or missing cells, a last column marks the rows that count.
-    pub fn columns_with_row_indicators(&self, data: &DataSetting) -> Vec<Vec<f64>> {
+    pub fn columns_with_kept_row_flags(&self, data: &DataSetting) -> Vec<Vec<f64>> {
         let mut columns = self.columns.clone();
         if let Some(limit) = data.rows_per_person_limit() {
             let mut offered = PersonRowChooser::new(data, limit.rows);
@@ -392,7 +392,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         std::fs::write(&path, format!("x,n\n{}", "1,1\n,1\n3,1\n".repeat(BLOCK))).unwrap();
         let held = read_all_rows(&[path], data).unwrap();
         assert_eq!((held.row_count(), held.record(2)), (3 * BLOCK, vec![3.0, 1.0]));
-        let marks = held.columns_with_row_indicators(data).pop().unwrap();
+        let marks = held.columns_with_kept_row_flags(data).pop().unwrap();
         assert_eq!(marks[..6], [1.0, 0.0, 1.0, 1.0, 0.0, 1.0]);
     }
 

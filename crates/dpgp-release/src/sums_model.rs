@@ -20,7 +20,7 @@ use dpgp_stream::{KernelSums, RowSummand};
 use dpgp_task::{CellSetting, TaskError};
 
 /// A model whose sums over rows are released.
-pub trait SumsModel: Clone {
+pub trait SumsReleaseMethod: Clone {
     /// What is summed over the rows.
     type Rows: RowSummand;
 
@@ -39,7 +39,7 @@ pub trait SumsModel: Clone {
     /// The independent noisy numbers of a file, and the standard deviation of the noise on each.
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber>;
 
-    /// The numbers of [`SumsModel::noisy_numbers`] before noise, in the same order: what an attacker knows who knows the rows. Never
+    /// The numbers of [`SumsReleaseMethod::noisy_numbers`] before noise, in the same order: what an attacker knows who knows the rows. Never
     /// shown.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ pub trait SumsModel: Clone {
 
     /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is
     /// protected.
-    fn protects_whole_rows(&self) -> bool {
+    fn neighbour_may_lack_whole_row(&self) -> bool {
         true
     }
 
@@ -136,7 +136,7 @@ pub(super) fn list_elements(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// The sums of a model.
-pub type SumsOf<M> = <<M as SumsModel>::Rows as RowSummand>::Sum;
+pub type SumsOf<M> = <<M as SumsReleaseMethod>::Rows as RowSummand>::Sum;
 
 /// A matrix, row by row.
 pub(super) fn matrix_rows(matrix: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
@@ -199,7 +199,7 @@ pub(super) fn sums_json(noisy: &NoisySufficientStatistics, units: IntegerSumUnit
 
 /// A description of sums.
 #[derive(Debug, Clone)]
-pub struct SumsDescription {
+pub struct ShownSumsDescription {
     /// For programs.
     pub facts: SumsFacts,
     /// For people.
@@ -278,17 +278,17 @@ pub struct DataHolderDescription {
 
 impl DataHolderDescription {
     /// The description for everybody.
-    pub fn into_public_description(self) -> SumsDescription {
+    pub fn into_public_description(self) -> ShownSumsDescription {
         let Self { public, text, .. } = self;
-        SumsDescription { facts: SumsFacts { private: None, public }, text: format!("{text}\n") }
+        ShownSumsDescription { facts: SumsFacts { private: None, public }, text: format!("{text}\n") }
     }
 
     /// The description for the holder of the rows.
-    pub fn into_data_holder_description(self) -> SumsDescription {
+    pub fn into_data_holder_description(self) -> ShownSumsDescription {
         let Self { private, counts, public, text } = self;
         let facts = SumsFacts { private: Some(private), public };
         let text = format!("exact counts (do not publish them): {counts}\n{text}\n");
-        SumsDescription { facts, text }
+        ShownSumsDescription { facts, text }
     }
 }
 

@@ -5,28 +5,28 @@ use serde_json::{Value, json};
 
 use super::draw::ReleaseGuarantee;
 use super::sums_model::{
-    DataHolderDescription, NoisyNumber, PrivateFacts, PublicFacts, SumsModel, flatten_exact_sums, list_elements,
-    matrix_rows, sums_json,
+    DataHolderDescription, NoisyNumber, PrivateFacts, PublicFacts, SumsReleaseMethod, flatten_exact_sums,
+    list_elements, matrix_rows, sums_json,
 };
-use dpgp_gp::variational::{FeaturesWithConditionalVariances, WeightPosterior};
+use dpgp_gp::variational::{CovariancesWithConditionalVariances, WeightPosterior};
 use dpgp_mechanisms::{PrivacySetting, SumsSetting};
 use dpgp_stream::{CORRELATION_BITS, ClassSummand, ClassSums, KernelSummand, KernelSums};
-use dpgp_task::{CellSetting, DirichletModel, SumsGuarantee, SurfaceModel, TaskError};
+use dpgp_task::{CellSetting, CertifiedSumsNoise, DirichletModel, SurfaceModel, TaskError};
 
 /// Model whose released sums are those of a sparse Gaussian process, with the surface that follows from them.
 #[derive(Debug, Clone)]
-pub struct SparseGpSumsModel {
+pub struct SparseGpReleaseMethod {
     model: SurfaceModel,
 }
 
-impl SparseGpSumsModel {
+impl SparseGpReleaseMethod {
     /// The model of a cell. `None` if the cell has another task or model.
     pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         Some(Self { model: SurfaceModel::new(setting)? })
     }
 
     /// The surface on the grid of the spec, in units of the target; empty without a grid.
-    fn surface_json(&self, located: &FeaturesWithConditionalVariances, posterior: &WeightPosterior) -> Vec<Value> {
+    fn surface_json(&self, located: &CovariancesWithConditionalVariances, posterior: &WeightPosterior) -> Vec<Value> {
         let (map, prediction) = (self.model.figure_points(), posterior.predict(located));
         let mut points = Vec::with_capacity(map.nrows());
         for (i, point) in map.row_iter().enumerate() {
@@ -39,7 +39,7 @@ impl SparseGpSumsModel {
     }
 }
 
-impl SumsModel for SparseGpSumsModel {
+impl SumsReleaseMethod for SparseGpReleaseMethod {
     type Rows = KernelSummand;
 
     fn summand(&self) -> &KernelSummand {
@@ -92,7 +92,7 @@ impl SumsModel for SparseGpSumsModel {
     }
 
     fn release_guarantee(&self, privacy: &PrivacySetting, _: &KernelSums) -> Result<ReleaseGuarantee, TaskError> {
-        let SumsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        let CertifiedSumsNoise { certificate, record, .. } = self.model.certified_noise(privacy);
         Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
@@ -117,19 +117,19 @@ impl SumsModel for SparseGpSumsModel {
             },
             "sums": sums_json(&draw_release, self.summand().units()),
             "weights": { "mean": posterior.mean.as_slice(), "covariance": matrix_rows(&posterior.covariance) },
-            "surface": self.surface_json(&inducing.features_with_conditional_variances(&model.figure_points()), &posterior),
+            "surface": self.surface_json(&inducing.covariances_with_conditional_variances(&model.figure_points()), &posterior),
         }))
     }
 }
 
 /// Model whose released sums are those of a sparse Dirichlet classifier, one set for each class.
 #[derive(Debug, Clone)]
-pub struct ClassSumsModel {
+pub struct ClassReleaseMethod {
     model: DirichletModel,
     rows: ClassSummand,
 }
 
-impl ClassSumsModel {
+impl ClassReleaseMethod {
     /// None if the model releases weighted sums, which are not sums over the rows of each class.
     pub(super) fn new(model: DirichletModel, setting: &CellSetting) -> Option<Self> {
         let rows = model.summand(&setting.data)?;
@@ -137,7 +137,7 @@ impl ClassSumsModel {
     }
 }
 
-impl SumsModel for ClassSumsModel {
+impl SumsReleaseMethod for ClassReleaseMethod {
     type Rows = ClassSummand;
 
     fn summand(&self) -> &ClassSummand {
@@ -190,7 +190,7 @@ impl SumsModel for ClassSumsModel {
     }
 
     fn release_guarantee(&self, privacy: &PrivacySetting, _: &ClassSums) -> Result<ReleaseGuarantee, TaskError> {
-        let SumsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        let CertifiedSumsNoise { certificate, record, .. } = self.model.guarantee(privacy);
         Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
@@ -239,14 +239,14 @@ task.surface = { inducing = [{ from = 0.0, to = 20.0, points = 3 }], posterior =
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, features = { supremum = [[0.0, 20.0]] }, sensitivity = "exact", split = 0.3 } }
 "#;
 
-    fn with_model(test: fn(&SparseGpSumsModel, &CellSetting)) {
+    fn with_model(test: fn(&SparseGpReleaseMethod, &CellSetting)) {
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("sums", SPEC).unwrap();
         let AnyPlannedSumsRelease::Surface(streamed) = AnyPlannedSumsRelease::from_experiment(&experiment).unwrap()
         else {
             panic!("a surface")
         };
-        test(streamed.model(), streamed.setting());
+        test(streamed.method(), streamed.setting());
     }
 
     /// Features are 1/4 at the first inducing input and nearly nothing at the others. A weight of 8 there is a mean of 2, in units 7 + 4
@@ -262,7 +262,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, 
                 jitter: 0.0,
             };
             let surface = release.surface_json(
-                &inducing.features_with_conditional_variances(&release.model.figure_points()),
+                &inducing.covariances_with_conditional_variances(&release.model.figure_points()),
                 &posterior,
             );
             for (point, expected) in surface.iter().zip([[0.0, 15.0, 4.0], [1000.0, 7.0, 2.0]]) {

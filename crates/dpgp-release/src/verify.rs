@@ -136,7 +136,7 @@ pub fn verify_release(
 }
 
 /// A certificate and the results of its checks, some of which may fail.
-pub(super) struct CheckedCertificateText {
+pub(super) struct CertificateWithCheckResults {
     /// The certificate.
     pub certificate: Certificate,
     /// The sensitivity over the standard deviation of its noise.
@@ -154,7 +154,7 @@ pub(super) fn verify_certificate_text(
     path: &Path,
     text: &str,
     predictions: Option<&str>,
-) -> Result<CheckedCertificateText, ReleaseError> {
+) -> Result<CertificateWithCheckResults, ReleaseError> {
     let PublishedFile { whole, published } = parse_published_file(path, text)?;
     let mut checks = Vec::new();
     if let Some(csv) = predictions {
@@ -164,7 +164,7 @@ pub(super) fn verify_certificate_text(
     }
     checks.extend(check_certificate_numbers(&published));
     checks.extend(StatementChecker::check_statements(&whole, &published.certificate, published.noise.gdp_mu()).checks);
-    Ok(CheckedCertificateText { certificate: published.certificate, mu: published.noise.gdp_mu(), checks })
+    Ok(CertificateWithCheckResults { certificate: published.certificate, mu: published.noise.gdp_mu(), checks })
 }
 
 /// A file that was published, and the certificate in it.

@@ -17,7 +17,8 @@ use dpgp_data::escape_csv_formula;
 use dpgp_data::suggest::closest_name;
 use dpgp_number::text::format_four_digits;
 use dpgp_spec::{
-    ClaimOwner, DeviationKind, ExperimentAxis, FIXED_COLUMNS, ReferenceValue, SpreadKind, TaskSection, ValueOwner,
+    ClaimOwner, DeviationKind, ExperimentAxis, FIXED_COLUMNS, ReferenceValue, ReferenceValueOwner, SpreadKind,
+    TaskSection,
 };
 use dpgp_task::{Experiment, MetricSummary};
 
@@ -153,14 +154,14 @@ pub(super) struct SubmittedNumber {
 }
 
 /// Values of one number, one for each replicate: its place in the order of replicates, the value and its line.
-type ReplicateValues = Vec<(f64, f64, u64)>;
+type ReplicateValuesWithLines = Vec<(f64, f64, u64)>;
 
 /// The mean of replicates and their spread. A single replicate has no spread.
 ///
 /// # Errors
 /// [`GradeError::Twice`] if two are the same replicate.
 fn average_replicates(
-    mut replicates: ReplicateValues,
+    mut replicates: ReplicateValuesWithLines,
     without: &[String],
 ) -> Result<(SubmittedNumber, Vec<f64>), GradeError> {
     replicates.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
@@ -228,7 +229,7 @@ impl SubmittedTable {
         let known = known_metrics(experiment);
         let mut table = Self::default();
         let by_replicate = columns.column_index("replicate").is_some();
-        let mut replicates: BTreeMap<(usize, String), ReplicateValues> = BTreeMap::new();
+        let mut replicates: BTreeMap<(usize, String), ReplicateValuesWithLines> = BTreeMap::new();
         for record in reader.records() {
             let record = record?;
             let line = record.position().map_or(0, csv::Position::line);
@@ -332,7 +333,7 @@ pub fn read_added_methods(text: &str, experiment: &Experiment, metric: &str) -> 
                 axis.labels.iter().find(|own| field_matches_label(&label, own)).cloned().unwrap_or(label)
             };
             let labels: Vec<String> = labels.into_iter().zip(&experiment.axes).map(own).collect();
-            refuse_unranked_column(experiment, &labels)?;
+            refuse_method_without_ranking_column(experiment, &labels)?;
             by_labels.entry(labels).or_default().extend(values);
         }
     }
@@ -350,7 +351,7 @@ pub fn read_added_methods(text: &str, experiment: &Experiment, metric: &str) -> 
 }
 
 /// Refuses a method whose labels on the axes of the columns are not those of the experiment: no ranking could show it.
-fn refuse_unranked_column(experiment: &Experiment, labels: &[String]) -> Result<(), GradeError> {
+fn refuse_method_without_ranking_column(experiment: &Experiment, labels: &[String]) -> Result<(), GradeError> {
     let columns = experiment.layout.as_ref().map_or(&[][..], |layout| &layout.columns);
     let mut all = experiment.axes.iter().zip(labels).filter(|(axis, _)| columns.contains(&axis.name));
     match all.find(|(axis, label)| !axis.labels.contains(label)) {
@@ -598,7 +599,7 @@ pub fn grade_table(
     let table = SubmittedTable::read(table, experiment)?;
     let stand_in = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
     let conditions = ComparisonConditions { stand_in, reduced: experiment.quick };
-    let printed = experiment.counterparts.iter().filter(|one| one.owner == ValueOwner::Paper);
+    let printed = experiment.counterparts.iter().filter(|one| one.owner == ReferenceValueOwner::Paper);
     let mut numbers: BTreeMap<(usize, &str), GradedNumber> = BTreeMap::new();
     let mut missing = 0;
     for counterpart in printed {
@@ -618,8 +619,9 @@ pub fn grade_table(
         })
         .collect();
     let printed_of = |row: &MetricSummary| {
-        let own =
-            |one: &&ReferenceValue| one.owner == ValueOwner::Paper && one.cell == row.cell && one.metric == row.metric;
+        let own = |one: &&ReferenceValue| {
+            one.owner == ReferenceValueOwner::Paper && one.cell == row.cell && one.metric == row.metric
+        };
         experiment.counterparts.iter().find(own).map(|one| [one.value, one.precision])
     };
     let seen =
@@ -724,7 +726,7 @@ impl SubmittedTable {
         for (cell, about) in experiment.cells.iter().enumerate() {
             for metric in &metrics {
                 let printed = |one: &&ReferenceValue| {
-                    one.owner == ValueOwner::Paper && one.cell == cell && one.metric == **metric
+                    one.owner == ReferenceValueOwner::Paper && one.cell == cell && one.metric == **metric
                 };
                 let number = NumberComparison {
                     labels: about.labels().to_vec(),

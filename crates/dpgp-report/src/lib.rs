@@ -26,7 +26,7 @@ pub use ranking::{ProtectedUnit, ProtectedUnitError, RankedMethod, Ranking, Rank
 pub use reference::schema_markdown;
 pub use report::{Report, ReportRow};
 pub use results::{
-    CHECKS, ClaimOutcomeCounts, CommittedResults, FindingRow, GuaranteeCounts, PaperFindings, PaperNumberCounts,
+    CHECKS, ClaimOutcomeCounts, CommittedResults, DeltaCheckCounts, FindingRow, PaperFindings, PaperNumberCounts,
     PublishError, REPRODUCTION, ReproductionVerdict, ResultsSource, VerdictCounts, agreement_summary, checks_markdown,
     collect_findings, ensure_no_links, list_result_differences, publish, reproduction_markdown, tidy_runs_csv,
 };

@@ -7,7 +7,7 @@ use super::table::row_standard_error;
 use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison, standard_error};
 use dpgp_number::text::format_exact;
 use dpgp_run::FailedCell;
-use dpgp_spec::{DeviationKind, ExperimentAxis, FIXED_COLUMNS, ReferenceValue, SpreadKind, ValueOwner};
+use dpgp_spec::{DeviationKind, ExperimentAxis, FIXED_COLUMNS, ReferenceValue, ReferenceValueOwner, SpreadKind};
 use dpgp_task::{Experiment, FigureTable, MetricSummary};
 
 /// A row with its labels and the numbers of others.
@@ -86,9 +86,9 @@ impl<'a> Report<'a> {
             report_rows.push(ReportRow {
                 cell_id: cell.id().short(),
                 labels: cell.labels().to_vec(),
-                published: beside.compare_row(&row, ValueOwner::Paper),
-                authors: beside.compare_row(&row, ValueOwner::Authors),
-                reference: beside.compare_row(&row, ValueOwner::Reference),
+                published: beside.compare_row(&row, ReferenceValueOwner::Paper),
+                authors: beside.compare_row(&row, ReferenceValueOwner::Authors),
+                reference: beside.compare_row(&row, ReferenceValueOwner::Reference),
                 row,
             });
         }
@@ -200,13 +200,13 @@ impl<'a> Report<'a> {
 
     /// Whether a column shows the labels of an axis, row by row.
     fn is_axis_repeated(&self, axis: usize, column: &str) -> bool {
-        self.rows.iter().all(|row| certificate_column_label(row, column) == Some(row.labels[axis].clone()))
+        self.rows.iter().all(|row| epsilon_or_delta_as_label(row, column) == Some(row.labels[axis].clone()))
     }
 }
 
 /// The numbers beside the rows of an experiment.
 struct ReferenceIndex<'a> {
-    known: BTreeMap<(ValueOwner, usize, &'a str), &'a ReferenceValue>,
+    known: BTreeMap<(ReferenceValueOwner, usize, &'a str), &'a ReferenceValue>,
     conditions: ComparisonConditions,
 }
 
@@ -220,10 +220,10 @@ impl<'a> ReferenceIndex<'a> {
         Self { known, conditions: ComparisonConditions { stand_in, reduced: experiment.quick } }
     }
 
-    fn compare_row(&self, row: &MetricSummary, owner: ValueOwner) -> Option<ReferenceComparison> {
+    fn compare_row(&self, row: &MetricSummary, owner: ReferenceValueOwner) -> Option<ReferenceComparison> {
         let counterpart = self.known.get(&(owner, row.cell, row.metric.as_str()))?;
         // Other data than the paper's do not excuse us from our own references.
-        let stand_in = self.conditions.stand_in && owner != ValueOwner::Reference;
+        let stand_in = self.conditions.stand_in && owner != ReferenceValueOwner::Reference;
         Some(ReferenceComparison::new(row, counterpart, ComparisonConditions { stand_in, ..self.conditions }))
     }
 }
@@ -237,7 +237,7 @@ pub fn label_with_axis(axis: &ExperimentAxis, label: &str) -> String {
 }
 
 /// The value of a row in a column that an axis may share, as a label.
-fn certificate_column_label(row: &ReportRow, column: &str) -> Option<String> {
+fn epsilon_or_delta_as_label(row: &ReportRow, column: &str) -> Option<String> {
     let certificate = &row.row.certificate;
     match column {
         "epsilon" => Some(format_exact(certificate.epsilon())),

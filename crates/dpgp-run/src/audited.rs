@@ -63,7 +63,7 @@ pub fn audit<'e>(
     options: &AuditOptions<'_>,
 ) -> Result<Vec<AuditedCell<'e>>, RunError> {
     let units: Vec<BlockReplicate> =
-        (0..experiment.blocks.len()).map(|block| BlockReplicate::from_block(experiment, block)).collect();
+        (0..experiment.blocks.len()).map(|block| BlockReplicate::first_of_block(experiment, block)).collect();
     let loader = DataLoader { experiment, project, progress: options.watcher.download_progress() };
     let samples = loader.read_samples(&units)?;
     let (empty, known) = (Sample::new(&[], Vec::new()), RunCache::default());
@@ -198,7 +198,8 @@ fn load_sample_from_tables<E: From<RunError>>(
 /// The identity of the rows of tables.
 fn fingerprint_tables(tables: &[Table], data: &DataSetting, key: &HmacKey) -> RowsFingerprint {
     let columns = tables.first().map(Table::column_names).unwrap_or_default();
-    let mut witness = RowFingerprinter::new(key, &columns, &numeric_columns(data)).with_file_count(tables.len());
+    let mut witness =
+        RowFingerprinter::new(key, &columns, &numeric_columns(data)).with_row_limit_for_files(tables.len());
     for (number, table) in tables.iter().enumerate() {
         witness.begin_file(number, &table.column_names());
         table.fingerprint_rows(&mut witness);

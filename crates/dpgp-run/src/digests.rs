@@ -27,7 +27,7 @@ const KEYED: &str = "hmac-sha256:";
 
 /// Description of a data file that others may read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublicDigest {
+pub struct PublicFileRecord {
     /// The file, as it was named.
     pub file: String,
     /// Its SHA-256; none of a file of the user's own.
@@ -115,11 +115,11 @@ impl DataDigests {
     }
 
     /// Every file, once, as others may read it.
-    pub fn public_digests(&self) -> Vec<PublicDigest> {
+    pub fn public_file_records(&self) -> Vec<PublicFileRecord> {
         let mut public = Vec::new();
         for (file, digest) in self.files() {
             let sha256 = (!digest.starts_with(KEYED)).then_some(digest);
-            public.push(PublicDigest { file, sha256 });
+            public.push(PublicFileRecord { file, sha256 });
         }
         public
     }
@@ -174,7 +174,7 @@ fn digest_program_files(
 }
 
 /// The digests of the user's own files that a spec names.
-fn keyed_file_digests(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<FileDigest>, RunError> {
+fn own_file_digests(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<FileDigest>, RunError> {
     // Files that are not there make no key.
     let (found, folder) = (own_files(experiment, source)?, experiment.resolve_path(""));
     let key = StateFolder::open()?.key().for_purpose("dpgp files");
@@ -199,7 +199,7 @@ fn known_source_file_digests(
     match &data.source {
         SourceSetting::Inline(_) | SourceSetting::Synthetic(_) => Ok(Some(Vec::new())),
         SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => {
-            keyed_file_digests(experiment, &data.source).map(Some)
+            own_file_digests(experiment, &data.source).map(Some)
         }
         SourceSetting::Dataset(name)
         | SourceSetting::Images(ImagesSetting { dataset: name, .. })

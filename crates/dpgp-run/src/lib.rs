@@ -21,7 +21,7 @@ pub use audited::{
     AuditOptions, AuditedCell, FingerprintedSample, audit, load_fingerprinted_sample, load_sample_from_text,
 };
 pub use commit::find_commit;
-pub use digests::{DataDigests, PublicDigest, target_guarantee_caveats};
+pub use digests::{DataDigests, PublicFileRecord, target_guarantee_caveats};
 pub use error::{CellError, CellFailure, RunError};
 pub use load::{load_prediction_points, load_sample};
 pub use memory::{WorkerPool, ensure_memory, random_streams};
@@ -32,5 +32,5 @@ pub use plan::{BlockReplicate, RecomputeReason, RunPlan, Shard, StaleResults};
 pub use program::ProgramError;
 pub use project::{DataLocations, Project};
 pub use results::{FailedCell, PROGRAM, Provenance, RunOptions, RunResults, RunWatcher, VERSION, create_watcher};
-pub use state::{StateError, StateFolder, temporary_key};
+pub use state::{StateError, StateFolder, generate_unsaved_key};
 pub use study::{ExperimentRunReport, ExperimentRunner};

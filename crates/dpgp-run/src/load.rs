@@ -227,7 +227,7 @@ pub(super) fn release_sample_from_tables(
 ) -> Result<Sample, RunError> {
     let mut released_tables = Vec::with_capacity(tables.len());
     for table in tables {
-        let table = prepare_release_table(table, data, chosen_by);
+        let table = apply_release_row_rules(table, data, chosen_by);
         released_tables.push(table.map_err(|error| Box::new(data.with_drop_rows_hint(error, chosen_by)))?);
     }
     sample_from_tables(released_tables, data, chosen_by)
@@ -389,7 +389,7 @@ pub(super) fn expected_cell<'d>(data: &'d DataSetting, column: &str) -> Expected
 ///
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, or a cell that is not what is expected.
-fn prepare_release_table(table: Table, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Table, DataError> {
+fn apply_release_row_rules(table: Table, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Table, DataError> {
     match chosen_by {
         RowChoiceBasis::Inputs => match data.encode.get(data.target_column()) {
             Some(codes) => table.replace_unlisted_categories(data.target_column(), codes),
@@ -426,7 +426,7 @@ fn ensure_readable(table: &Table, data: &DataSetting, column: &str) -> Result<()
 type LocalDatasetFiles<'a> = Vec<(&'a DataFile, PathBuf)>;
 
 impl DataLoader<'_> {
-    fn files(&self, dataset: &str) -> Result<LocalDatasetFiles<'_>, RunError> {
+    fn ensure_dataset_files(&self, dataset: &str) -> Result<LocalDatasetFiles<'_>, RunError> {
         let dataset = self.project.manifest.get(dataset).map_err(Box::new)?;
         let paths = self.project.cache.ensure_dataset_files(dataset, self.progress).map_err(Box::new)?;
         Ok(dataset.files.iter().zip(paths).collect())
@@ -434,7 +434,7 @@ impl DataLoader<'_> {
 
     /// The first table of a dataset.
     pub(super) fn first_dataset_table(&self, name: &str) -> Result<Table, RunError> {
-        for (file, path) in self.files(name)? {
+        for (file, path) in self.ensure_dataset_files(name)? {
             if let DatasetFormat::Csv(format) = &file.format {
                 return Ok(Table::read(&path, format).map_err(Box::new)?);
             }
@@ -444,7 +444,7 @@ impl DataLoader<'_> {
 
     /// The scaled images of a dataset as inputs, a pixel each, and their labels as targets.
     pub(super) fn images(&self, setting: &ImagesSetting) -> Result<Sample, RunError> {
-        let files = self.files(&setting.dataset)?;
+        let files = self.ensure_dataset_files(&setting.dataset)?;
         let (path, images) = array(&files, &setting.images)?
             .ok_or_else(|| self.no_table_error("data.source.images.images", &setting.dataset))?;
         let (_, labels) = array(&files, &setting.labels)?
@@ -455,7 +455,7 @@ impl DataLoader<'_> {
 
     /// The trips of one file or of all, joined with their stations; says how many have none.
     pub(super) fn trips(&self, setting: &TripsSetting) -> Result<Vec<Table>, RunError> {
-        let files = self.files(&setting.dataset)?;
+        let files = self.ensure_dataset_files(&setting.dataset)?;
         let list = setting.stations.as_ref();
         let stations = files.iter().find(|(file, _)| Some(&file.path) == list).map(|(_, path)| path.as_path());
         let mut tables = Vec::new();

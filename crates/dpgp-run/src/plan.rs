@@ -61,7 +61,7 @@ pub struct BlockReplicate {
 
 impl BlockReplicate {
     /// The first replicate of all cells of a block.
-    pub(super) fn from_block(experiment: &Experiment, block: usize) -> Self {
+    pub(super) fn first_of_block(experiment: &Experiment, block: usize) -> Self {
         Self { block, replicate: 0, missing: experiment.blocks[block].cells.clone() }
     }
 }
@@ -134,7 +134,7 @@ impl<'a> RunPlan<'a> {
         let mut units = Vec::new();
         for (rank, (_, replicate, block)) in all.into_iter().enumerate() {
             if shard.owns(rank) {
-                let mut unit = BlockReplicate { replicate, ..BlockReplicate::from_block(self.experiment, block) };
+                let mut unit = BlockReplicate { replicate, ..BlockReplicate::first_of_block(self.experiment, block) };
                 unit.missing.retain(|&cell| !self.is_stored(cell, replicate));
                 units.push(unit);
             }

@@ -87,7 +87,7 @@ impl Project {
         // A folder that the user names is his; of the project's own none may be a link.
         let vouched = places.cache.clone().unwrap_or_else(|| root.clone());
         let cache = DatasetCache::new(directory, root.join("data"))
-            .with_trusted_folder(vouched)
+            .with_links_refused_below(vouched)
             .with_local_urls(places.local_urls)
             .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))
             .with_offline(places.offline);
@@ -307,18 +307,20 @@ impl Project {
         let text = spec.text().map_err(|cause| unread_spec_error(spec, cause))?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
         let parsed = Experiment::parse(&spec.name, path, text, &self.manifest);
-        parsed.map_err(|error| if self.is_linked(spec) { linked_spec_error(&error) } else { Box::new(error).into() })
+        parsed.map_err(
+            |error| if self.is_outside_link(spec) { linked_spec_error(&error) } else { Box::new(error).into() },
+        )
     }
 
     /// Whether a link leads to a spec from another folder: from the project, or from the folder that a path names.
-    fn is_linked(&self, spec: &CatalogueFile) -> bool {
+    fn is_outside_link(&self, spec: &CatalogueFile) -> bool {
         let is_own = spec.path.starts_with(self.root.join("experiments"));
         let folder = if is_own { &self.root } else { parent_or_current_folder(&spec.path) };
         !spec.shipped && is_outside_folder(folder, &spec.path)
     }
 
     fn coverage_error(&self, spec: &CatalogueFile, error: PaperFileError) -> RunError {
-        if !self.is_linked(spec) {
+        if !self.is_outside_link(spec) {
             return error.into();
         }
         let why = "not valid (details are hidden: the file is reached by a link from another folder)";

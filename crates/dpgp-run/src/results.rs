@@ -12,7 +12,7 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
 use super::plan::RunPlan;
 use super::store::ResultStore;
-use super::{CellFailure, ClippedCounts, PublicDigest, RunError, Shard, WorkerPool};
+use super::{CellFailure, ClippedCounts, PublicFileRecord, RunError, Shard, WorkerPool};
 use dpgp_data::{Progress, ProgressBars, SilentProgress, escape_hidden_line};
 use dpgp_task::{FigureTable, MetricSummary, summarise};
 
@@ -78,7 +78,7 @@ pub const PROGRAM: &str = concat!("dpgp ", env!("CARGO_PKG_VERSION"), env!("DPGP
 #[derive(Debug, Clone)]
 pub struct Provenance {
     /// Each data file, with a digest if anybody can have it.
-    pub data: Vec<PublicDigest>,
+    pub data: Vec<PublicFileRecord>,
     /// Whether the rows are the user's own: exact numbers computed from them are not private.
     pub own_rows: bool,
     /// Whether they stand in the spec, so that a digest of the spec would let anyone check a guess of them.

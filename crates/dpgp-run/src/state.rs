@@ -113,7 +113,7 @@ impl StateFolder {
 ///
 /// # Errors
 /// [`StateError::Randomness`].
-pub fn temporary_key() -> Result<HmacKey, StateError> {
+pub fn generate_unsaved_key() -> Result<HmacKey, StateError> {
     Ok(HmacKey::new(&random_bytes()?))
 }
 

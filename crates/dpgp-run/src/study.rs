@@ -233,7 +233,7 @@ impl<'p> ExperimentRunner<'p> {
             None => Vec::new(),
         };
         let provenance = Provenance {
-            data: plan.digests.public_digests(),
+            data: plan.digests.public_file_records(),
             own_rows: self.project.reads_own_rows(plan.experiment),
             rows_in_spec: self.project.has_rows_in_spec(plan.experiment),
             project: self.project.root().to_path_buf(),

@@ -279,8 +279,6 @@ pub struct SpecError {
     pub path: String,
     /// If a number must be filled in: the lines and key paths of the other numbers that must be filled in.
     pub unfilled: Vec<(usize, String)>,
-    /// Where only some cells are wrong: their labels, such as `method = sums`.
-    pub labels: Vec<String>,
     /// The line's text.
     pub snippet: String,
     /// The problem.
@@ -288,7 +286,7 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    /// Whether it stands at the value of an axis, which says by itself which cells are wrong.
+    /// Whether it stands at the value of an axis.
     pub(super) fn is_at_grid_or_axis(&self) -> bool {
         let path = self.path.strip_prefix("quick.").unwrap_or(&self.path);
         path.starts_with("grid.") || path.starts_with("axis.")
@@ -307,9 +305,6 @@ impl fmt::Display for SpecError {
         writeln!(f, "{}", self.problem)?;
         writeln!(f, "  {margin} | {}", self.snippet)?;
         write!(f, "  {:width$} | {:>column$}", "", "^", width = margin.len(), column = self.column)?;
-        if !self.labels.is_empty() {
-            write!(f, "\n  only cells with {} have this error", self.labels.join(" and "))?;
-        }
         if self.unfilled.is_empty() {
             return Ok(());
         }

@@ -283,7 +283,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
 #[derive(Debug, Clone)]
 pub struct ReferenceValue {
     /// Whose number it is.
-    pub owner: ValueOwner,
+    pub owner: ReferenceValueOwner,
     /// Index of the cell.
     pub cell: usize,
     /// The metric.
@@ -314,7 +314,7 @@ pub struct ReferenceValue {
 
 /// Where a number comes from. Only the paper's numbers were published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ValueOwner {
+pub enum ReferenceValueOwner {
     /// Printed in the paper, or read off its figure.
     Paper,
     /// From a result file or the code of the paper's authors.
@@ -323,7 +323,7 @@ pub enum ValueOwner {
     Reference,
 }
 
-impl ValueOwner {
+impl ReferenceValueOwner {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Paper, Self::Authors, Self::Reference];
 
@@ -399,7 +399,7 @@ pub(super) struct ResolvedReferenceValues {
 /// Where a table of numbers stands: its owner and its name.
 #[derive(Clone, Copy)]
 struct ValueTablePlace<'a> {
-    owner: ValueOwner,
+    owner: ReferenceValueOwner,
     table: &'a str,
 }
 
@@ -408,7 +408,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
     pub fn resolve_reference_values(&self, document: &RawSpec) -> Result<ResolvedReferenceValues, SpecError> {
         let mut all = ResolvedReferenceValues { found: Vec::new(), left_out: 0 };
         let mut seen = BTreeSet::new();
-        for owner in ValueOwner::ALL {
+        for owner in ReferenceValueOwner::ALL {
             for (name, table) in document.value_tables(owner) {
                 let place = ValueTablePlace { owner, table: name };
                 for (number, row) in table.rows.iter().enumerate() {

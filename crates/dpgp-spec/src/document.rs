@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as JsonValue};
 use toml::{Table, Value};
 
-use super::claim::{RawClaim, ValueOwner};
+use super::claim::{RawClaim, ReferenceValueOwner};
 use super::figure::FigureSetting;
 use super::section::SourceText;
 use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, SpecProblem};
@@ -214,11 +214,11 @@ impl RawSpec {
     }
 
     /// The tables of numbers from one owner.
-    pub fn value_tables(&self, owner: ValueOwner) -> &BTreeMap<String, ValueTable> {
+    pub fn value_tables(&self, owner: ReferenceValueOwner) -> &BTreeMap<String, ValueTable> {
         match owner {
-            ValueOwner::Paper => &self.published,
-            ValueOwner::Authors => &self.authors,
-            ValueOwner::Reference => &self.reference,
+            ReferenceValueOwner::Paper => &self.published,
+            ReferenceValueOwner::Authors => &self.authors,
+            ReferenceValueOwner::Reference => &self.reference,
         }
     }
 

@@ -50,12 +50,16 @@ pub(super) fn expand<T: TaskSection>(
         .map(|number| {
             let at = axis_positions_of_cell(axes, number);
             builders.cell(&ErrorLocator { axes, at: &at, source }, manifest).map_err(|error| {
+                // The value of an axis says by itself which cells are wrong.
                 let labels = if error.is_at_grid_or_axis() {
-                    Vec::new()
+                    String::new()
                 } else {
                     builders.labels_with_error(axes, &at, source, manifest)
                 };
-                SpecError { labels, ..error }
+                if labels.is_empty() {
+                    return error;
+                }
+                SpecError { problem: Box::new(SpecProblem::OnlySomeCells { problem: error.problem, labels }), ..error }
             })
         })
         .collect()
@@ -120,14 +124,15 @@ impl<T: TaskSection> CellBuilder<T> {
         Ok(Cell::new(labels, setting, texts))
     }
 
-    /// The labels of a wrong cell without which it would be right: on their axes, another label makes a right cell.
+    /// The labels of a wrong cell without which it would be right: on their axes, another label makes a right cell. Empty if
+    /// there are none.
     fn labels_with_error(
         &mut self,
         axes: &[ExperimentAxis],
         at: &[usize],
         source: &SourceText,
         manifest: &DatasetManifest,
-    ) -> Vec<String> {
+    ) -> String {
         let mut labels = Vec::new();
         for (i, axis) in axes.iter().enumerate() {
             let mut other = at.to_vec();
@@ -139,7 +144,7 @@ impl<T: TaskSection> CellBuilder<T> {
                 labels.push(format!("{} = {}", axis.name, axis.labels[at[i]]));
             }
         }
-        labels
+        labels.join(" and ")
     }
 
     fn setting(&mut self, blame: &ErrorLocator<'_>) -> Result<(SpecCellSetting<T>, SectionTexts), SpecError> {

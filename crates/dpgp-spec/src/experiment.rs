@@ -210,7 +210,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         if !self.quick {
             check_errata_computed_and_unique(errata, self.cells, self.source)?;
         }
-        check_errata_described(errata, self.cells, self.axes, self.source)
+        check_cell_errata_described(errata, self.cells, self.axes, self.source)
     }
 
     fn resolve_broken_guarantee(&self, i: usize, raw: &RawBrokenGuarantee) -> Result<BrokenGuarantee, SpecError> {
@@ -375,7 +375,7 @@ fn check_errata_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(
 }
 
 /// Checks that an `[[erratum]]` describes what each cell computes.
-fn check_errata_described<T: TaskSection>(
+fn check_cell_errata_described<T: TaskSection>(
     errata: &[ErratumWords],
     cells: &[Cell<T>],
     axes: &[ExperimentAxis],

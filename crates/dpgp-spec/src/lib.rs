@@ -22,8 +22,8 @@ pub use catalogue::{
 pub use cell::{Cell, CellBlock, CellSelector, ExperimentAxis, FIXED_COLUMNS, TaskSection, axis_value_label};
 pub use changes::{ChangeParseError, SpecChange, SpecError, is_changed_experiment_name, strip_paper_content};
 pub use claim::{
-    Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, ReadingMethod, ReferenceValue, SpreadKind,
-    UniformBaseline, ValueOwner,
+    Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, ReadingMethod, ReferenceValue, ReferenceValueOwner,
+    SpreadKind, UniformBaseline,
 };
 pub use document::{BrokenGuarantee, DeviationKind, ErratumKind, ErratumWords, Meta, ProtocolDeviation, schema};
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};

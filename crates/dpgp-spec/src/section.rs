@@ -257,7 +257,6 @@ impl SourceText {
         let unfilled = if problem.is_unfilled_number() { self.other_unfilled_numbers(line) } else { Vec::new() };
         SpecError {
             unfilled,
-            labels: Vec::new(),
             file: self.file.clone(),
             line,
             column: before[start..].chars().count() + 1,

@@ -8,7 +8,7 @@ use super::summand::{is_possible_row_count, retain_passing_rows};
 use super::targets::IntegerTarget;
 use super::{MergeableSum, RowSummand, TargetQuantizer};
 use dpgp_data::Comparison;
-use dpgp_gp::sites::{Lattice, LatticeCellSums, LatticeCountsAndSums, TARGET_BITS};
+use dpgp_gp::sites::{Lattice, LatticeCellCountAndSum, LatticeCountsAndSums, TARGET_BITS};
 
 /// How many rows lie in each cell of a box, and the sums of their targets, in whole numbers: the same in every order of the rows.
 /// Fourier moments of the rows follow from it for any frequencies.
@@ -123,7 +123,8 @@ impl LatticeSums {
     /// The cells that hold rows.
     pub fn to_row_sums(&self) -> LatticeCountsAndSums {
         let cells = self.cells.occupied_cells().into_iter();
-        let cells = cells.map(|(place, LatticeCellTotals { rows, targets })| LatticeCellSums { place, rows, targets });
+        let cells =
+            cells.map(|(place, LatticeCellTotals { rows, targets })| LatticeCellCountAndSum { place, rows, targets });
         LatticeCountsAndSums { lattice: self.lattice, rows: self.rows, cells: cells.collect(), squares: self.squares }
     }
 }

@@ -46,7 +46,7 @@ pub struct JointSumsRelease {
 /// Noise on the sums of a variational model that is not the same along every direction, or that lies on the sums at midpoints: `sum y k(x)` and
 /// `sum p(x)` of records, with p as [`dpgp_gp::variational::InducingGrid`] has it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NoiseCovarianceRelease {
+pub struct AnisotropicSumsRelease {
     /// The covariance of the noise on `sum y k(x)` (m x m).
     pub weighted: DMatrix<f64>,
     /// That of the noise on the sums at the midpoints (k x k).
@@ -130,7 +130,7 @@ pub enum AuditedMechanism {
     /// Gaussian noise on the sums of a variational model.
     Records(JointSumsRelease),
     /// Gaussian noise of another shape on them.
-    Shaped(NoiseCovarianceRelease),
+    Shaped(AnisotropicSumsRelease),
     /// Gaussian noise on Fourier moments.
     Moments(AuditedMomentsNoise),
     /// Gaussian noise on means of values of which one record moves each by at most `range / rows`.
@@ -159,7 +159,7 @@ pub enum AuditedMechanism {
 
 impl AuditedMechanism {
     /// Whether it holds no release at some place, so that nothing can be judged there.
-    pub(super) fn lacks_some_release(&self) -> bool {
+    pub(super) fn has_place_without_release(&self) -> bool {
         match self {
             Self::Linear { places, .. } => places.is_empty() || places.iter().any(Vec::is_empty),
             Self::Statistics { bins, .. } | Self::Laplace { bins, .. } => bins.is_empty(),

@@ -17,8 +17,8 @@ use crate::{
 use dpgp_gp::PredictiveMixture;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
-    FeaturesWithConditionalVariances, InducingInputs, NoisySufficientStatistics, SufficientStatistics, WeightPosterior,
-    noise_aware_posterior, projected_moment_posterior,
+    CovariancesWithConditionalVariances, InducingInputs, NoisySufficientStatistics, SufficientStatistics,
+    WeightPosterior, noise_aware_posterior, projected_moment_posterior,
 };
 use dpgp_mechanisms::{
     CellSections, MomentsModel, MomentsSetting, PrivacySetting, SimulatedMoments, SummedValueKind,
@@ -61,8 +61,8 @@ impl MeasurableTask for CalibrationTask {
             job,
             noise_variance: noise_variance(job.model()?)?,
             statistics: SufficientStatistics::new(&inducing, &training.inputs, &training.targets, sums.bound),
-            rule: InferenceRule::new(rule, &inducing)?,
-            located: inducing.features_with_conditional_variances(&test.inputs),
+            rule: PreparedPosteriorRule::new(rule, &inducing)?,
+            located: inducing.covariances_with_conditional_variances(&test.inputs),
             test,
             inducing: &inducing,
             points,
@@ -73,17 +73,19 @@ impl MeasurableTask for CalibrationTask {
 }
 
 /// How a posterior follows from noisy sums.
-enum InferenceRule {
+enum PreparedPosteriorRule {
     NoiseAware(NoiseAwareInverseSetting),
     /// Covariances between the grid of the moment cone and the inducing inputs.
     Moment(DMatrix<f64>),
 }
 
-impl InferenceRule {
+impl PreparedPosteriorRule {
     fn new(setting: &PosteriorRule, inducing: &InducingInputs<'_>) -> Result<Self, TaskError> {
         match setting {
             PosteriorRule::NoiseAware(rule) => Ok(Self::NoiseAware(*rule)),
-            PosteriorRule::Moment { grid: ranges } => Ok(Self::Moment(inducing.features(&product_grid(ranges)))),
+            PosteriorRule::Moment { grid: ranges } => {
+                Ok(Self::Moment(inducing.inducing_covariances(&product_grid(ranges))))
+            }
             // A process on the box has a block of its own.
             PosteriorRule::Sites => Err(TaskError::Missing { needed: "a posterior over weights" }),
         }
@@ -98,9 +100,9 @@ struct CalibrationReplicateState<'a> {
     points: DMatrix<f64>,
     sums: BoundedTargetSums<'a>,
     statistics: SufficientStatistics,
-    rule: InferenceRule,
+    rule: PreparedPosteriorRule,
     test: TestRows,
-    located: FeaturesWithConditionalVariances,
+    located: CovariancesWithConditionalVariances,
 }
 
 impl CalibrationReplicateState<'_> {
@@ -120,11 +122,11 @@ impl CalibrationReplicateState<'_> {
 
     fn posterior(&self, noisy: &NoisySufficientStatistics) -> Result<WeightPosterior, TaskError> {
         Ok(match &self.rule {
-            InferenceRule::NoiseAware(rule) => {
+            PreparedPosteriorRule::NoiseAware(rule) => {
                 let unit = noisy.scaled(1.0 / self.noise_variance);
                 noise_aware_posterior(self.inducing, &unit, rule.regularisation, rule.correction)?
             }
-            InferenceRule::Moment(cone) => {
+            PreparedPosteriorRule::Moment(cone) => {
                 projected_moment_posterior(self.inducing, noisy, self.noise_variance, cone, self.statistics.rows)?
             }
         })

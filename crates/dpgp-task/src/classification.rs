@@ -16,7 +16,7 @@ use crate::{
 };
 use dpgp_accounting::{CertifiedMechanism, GuaranteeCaveat, ReleaseKind};
 use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
-use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance, newton_path};
+use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance_at_tests, newton_path};
 use dpgp_linalg::{cholesky_of_gram_matrix, largest_or_nan};
 use dpgp_mechanisms::{
     CellSections, LinearReleaseMatrices, PrivacySetting, PrivateNewtonStep, require_cloaking_setting,
@@ -200,7 +200,7 @@ impl ClassificationReplicateState<'_> {
             return Ok(ClassPredictionDraw { accuracy, latent: Vec::new(), probability: Vec::new() });
         }
         let features = &self.classifier.features;
-        let variance = latent_variance(features, &self.classifier.training_latent_values(weights))?;
+        let variance = latent_variance_at_tests(features, &self.classifier.training_latent_values(weights))?;
         let latent: Vec<f64> = (&features.test * weights).iter().copied().collect();
         let probability = latent.iter().zip(&variance).map(|(f, v)| averaged_probability(*f, *v)).collect();
         Ok(ClassPredictionDraw { accuracy, latent, probability })
@@ -367,7 +367,7 @@ impl<'a> PrivateStepSequence<'a> {
     /// The weights after a recorded step, with fresh noise.
     pub fn draw_noisy_weights(&mut self, step: &PrivateNewtonStep) -> DVector<f64> {
         let rank = step.cloak().noise_factor().ncols();
-        step.noisy_weights(self.each.noise_scale(), &standard_normal_vector(rank, &mut self.stream))
+        step.noisy_weights(self.each.noise_scale_in_target_units(), &standard_normal_vector(rank, &mut self.stream))
     }
 
     /// Guarantee of all steps together.
@@ -382,7 +382,7 @@ impl<'a> PrivateStepSequence<'a> {
         let certificate = step.certificate_for_steps(places.len()).with_optimality_gap(gaps.map(largest_or_nan));
         let chosen = (GuaranteeCaveat::PrivateFilter, job.setting.data.selects_by_target());
         job.auditable_certificate(certificate.with_caveats(&[chosen]), || {
-            vec![AuditedMechanism::Linear { places, scale: each.noise_scale(), change: LABEL_CHANGE }]
+            vec![AuditedMechanism::Linear { places, scale: each.noise_scale_in_target_units(), change: LABEL_CHANGE }]
         })
     }
 }

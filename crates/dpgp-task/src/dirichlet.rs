@@ -12,13 +12,13 @@ use crate::noisy_sums::{
 };
 use crate::sample::product_grid;
 use crate::{
-    AuditedMechanism, CellMeasurements, CellSetting, JointSumsRelease, MeasurableTask, RecordSumWeights, ReplicateJob,
-    SumsGuarantee, TaskError, TaskRequirements, TaskSetting, noisy_sums,
+    AuditedMechanism, CellMeasurements, CellSetting, CertifiedSumsNoise, JointSumsRelease, MeasurableTask,
+    RecordSumWeights, ReplicateJob, TaskError, TaskRequirements, TaskSetting, noisy_sums,
 };
 use dpgp_accounting::{GuaranteeCaveat, PrivacyUnit};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
-    DirichletLabels, FeaturesWithConditionalVariances, GaussianPrediction, InducingInputs, IntegerSumUnits,
+    CovariancesWithConditionalVariances, DirichletLabels, GaussianPrediction, InducingInputs, IntegerSumUnits,
     NoisySufficientStatistics, SufficientStatistics, WeightPosterior, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
@@ -39,13 +39,13 @@ pub struct DirichletModel {
     kernel: ExponentiatedQuadratic,
     variance: f64,
     lengthscales: Vec<f64>,
-    bounds: RescaledSetting,
+    bounds: CommonLengthscaleSetting,
     unit: PrivacyUnit,
 }
 
 /// The mechanism and the inducing inputs in units in which all inputs have one lengthscale: bounds on features need one.
 #[derive(Debug, Clone)]
-struct RescaledSetting {
+struct CommonLengthscaleSetting {
     mechanism: SumsSetting,
     inducing: Vec<RangeSetting>,
     lengthscale: f64,
@@ -68,7 +68,7 @@ impl DirichletModel {
                 let (mechanism, inducing) = (mechanism.clone(), task.inducing.clone());
                 (
                     ExponentiatedQuadratic::isotropic(variance, lengthscale),
-                    RescaledSetting { mechanism, inducing, lengthscale },
+                    CommonLengthscaleSetting { mechanism, inducing, lengthscale },
                 )
             }
             None => {
@@ -76,7 +76,7 @@ impl DirichletModel {
                 let ranges = task.inducing.iter().zip(&lengthscales);
                 let inducing = ranges.map(|(range, l)| range_in_lengthscales(range, *l)).collect();
                 let kernel = ExponentiatedQuadratic::ard(variance, lengthscales.clone());
-                (kernel, RescaledSetting { mechanism, inducing, lengthscale: 1.0 })
+                (kernel, CommonLengthscaleSetting { mechanism, inducing, lengthscale: 1.0 })
             }
         };
         Some(Self {
@@ -154,13 +154,13 @@ impl DirichletModel {
         sums: &[SufficientStatistics],
         cell: &PrivacySetting,
         stream: &mut impl Rng,
-    ) -> (Vec<NoisySufficientStatistics>, SumsGuarantee) {
+    ) -> (Vec<NoisySufficientStatistics>, CertifiedSumsNoise) {
         let guarantee = self.guarantee(cell);
         (sums.iter().map(|sums| guarantee.noise.simulate_release(sums, stream)).collect(), guarantee)
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
-    pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
+    pub fn guarantee(&self, cell: &PrivacySetting) -> CertifiedSumsNoise {
         let sums = self.sums_bounds();
         let sensitivity = self.sensitivity(&sums).times(self.unit.max_records());
         let noise = sums.noise(cell, sensitivity);
@@ -170,11 +170,11 @@ impl DirichletModel {
         let certificate =
             sums.certificate(cell, sensitivity).with_privacy_unit(self.unit.clone()).with_caveats(&caveats);
         let record = RoundedNoiseParameters { sensitivity: sensitivity.least, sd: noise.sd_a };
-        SumsGuarantee { noise, certificate, record }
+        CertifiedSumsNoise { noise, certificate, record }
     }
 
     fn sums_bounds(&self) -> NoisySumsBounds<'_> {
-        let RescaledSetting { mechanism, inducing, lengthscale } = &self.bounds;
+        let CommonLengthscaleSetting { mechanism, inducing, lengthscale } = &self.bounds;
         NoisySumsBounds::new(mechanism, inducing, self.variance, *lengthscale)
     }
 
@@ -284,7 +284,8 @@ impl TaskRequirements for DirichletTask {
             return fail(&format!("{path}.release"), SpecProblem::Shape(why.to_owned()));
         }
         self.posterior.check(&format!("{path}.posterior"))?;
-        noisy_sums::require_sums_mechanism(setting, SummedValueKind::Labels)?.check_inducing_inputs(&self.inducing)
+        noisy_sums::require_sums_mechanism(setting, SummedValueKind::Labels)?
+            .check_domain_holds_inducing_inputs(&self.inducing)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
@@ -328,7 +329,7 @@ impl MeasurableTask for DirichletTask {
         let block = DirichletReplicateState {
             job,
             statistics: compute_sums_before_noise(self, &model, &inducing, &training, labels),
-            located: inducing.features_with_conditional_variances(&test),
+            located: inducing.covariances_with_conditional_variances(&test),
             inducing: &inducing,
             model: &model,
             truth,
@@ -368,7 +369,7 @@ struct DirichletReplicateState<'a> {
     model: &'a DirichletModel,
     inducing: &'a InducingInputs<'a>,
     statistics: Vec<SufficientStatistics>,
-    located: FeaturesWithConditionalVariances,
+    located: CovariancesWithConditionalVariances,
     truth: &'a [usize],
 }
 
@@ -483,7 +484,7 @@ mechanism.sums = { features = "trivial", sensitivity = "exact" }
         let noise = |text: String| {
             let spec = Experiment::parse("s", "s.toml".as_ref(), text, &manifest).unwrap();
             let setting = spec.cells[0].setting();
-            let SumsGuarantee { noise, record, .. } =
+            let CertifiedSumsNoise { noise, record, .. } =
                 DirichletModel::from_setting(setting).unwrap().guarantee(&setting.privacy);
             [noise.sd_a, noise.sd_b, record.sensitivity]
         };

@@ -20,7 +20,7 @@ use dpgp_accounting::{Certificate, ReleaseKind, gaussian_rho_budget, zcdp_rho_cl
 use dpgp_gp::kernel::{BoxKernel, ExponentiatedQuadratic, ExponentiatedQuadraticSetting, KernelSetting};
 use dpgp_gp::sites::{HyperparameterGrid, KernelWithLogPrior, ValueWithLogPrior};
 use dpgp_gp::variational::{
-    FeaturesWithConditionalVariances, GaussianPrediction, InducingInputs, NoisySufficientStatistics,
+    CovariancesWithConditionalVariances, GaussianPrediction, InducingInputs, NoisySufficientStatistics,
     SufficientStatistics, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
@@ -52,7 +52,7 @@ impl MeasurableTask for HyperparametersTask {
             let inducing = InducingInputs::new(kernel, &points)?;
             let sums = BoundedTargetSums::new(job.sums()?, &self.inducing, variance, lengthscale.get())?;
             let statistics = SufficientStatistics::new(&inducing, &training, targets, sums.bound);
-            let validation = inducing.features_with_conditional_variances(&validation);
+            let validation = inducing.covariances_with_conditional_variances(&validation);
             prepared.push(LengthscaleSums { inducing, sums, statistics, validation });
         }
         let truth = TrueHyperparameters { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
@@ -67,7 +67,7 @@ pub(super) struct LengthscaleSums<'a> {
     pub inducing: InducingInputs<'a>,
     pub sums: BoundedTargetSums<'a>,
     pub statistics: SufficientStatistics,
-    pub validation: FeaturesWithConditionalVariances,
+    pub validation: CovariancesWithConditionalVariances,
 }
 
 /// State shared by all cells of a block.

@@ -36,7 +36,7 @@ mod surface;
 mod tutorial;
 
 pub use audited::{
-    AuditedMechanism, AuditedPrivateSelection, JointSumsRelease, NoiseCovarianceRelease, RecordSumWeights, SumsRelease,
+    AnisotropicSumsRelease, AuditedMechanism, AuditedPrivateSelection, JointSumsRelease, RecordSumWeights, SumsRelease,
 };
 pub use dirichlet::DirichletModel;
 pub use error::TaskError;
@@ -45,14 +45,14 @@ pub use measure::{FoldedSample, measure_replicate, split_into_folds};
 pub use measurement::{AuditableCertificate, CellMeasurements, FigureTable, MetricMeasurement, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{
-    BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreviewInput, PreviewScope,
-    ReleasePreview, ReleasedTargetCombinations, UnnoisedRelease, build_count_axes, preview_moments,
-    release_refusal_reason, row_draw_refusal_reason,
+    BinAreaOverlap, CountEstimates, ErrorAveragingDomain, ExpectedErrors, PredictionPoints, Predictions, PreviewInput,
+    ReleasePreview, ReleasedTargetCombinations, UnnoisedRelease, build_count_axes, drawn_rows_refusal_reason,
+    preview_moments, release_refusal_reason,
 };
 pub use sample::Sample;
 pub use selection::SelectionErrorFunction;
 pub use summary::{MetricSummary, RandomStreams, summarise};
-pub use surface::{SumsGuarantee, SurfaceModel};
+pub use surface::{CertifiedSumsNoise, SurfaceModel};
 
 pub use calibration::{CalibrationTask, PosteriorRule};
 pub use classification::ClassificationTask;
@@ -68,7 +68,9 @@ pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask}
 pub use prediction::PredictionTask;
 pub use registry::{Cell, CellSetting, Experiment, TaskSetting};
 pub use regression::{RegressionTask, ScoredTargetsSetting};
-pub use selection::{GpCandidate, GpHyperparameterGrid, ModelCandidate, NoiseScale, RowRangeSetting, SelectionTask};
+pub use selection::{
+    GpCandidate, GpHyperparameterGrid, ModelCandidate, NoiseScaleRule, RowRangeSetting, SelectionTask,
+};
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 

@@ -129,7 +129,7 @@ impl ReplicateJob<'_> {
             return Ok(AuditableCertificate::without_claim());
         }
         let audited = if self.audited { sampled() } else { Vec::new() };
-        if self.audited && (audited.is_empty() || audited.iter().any(AuditedMechanism::lacks_some_release)) {
+        if self.audited && (audited.is_empty() || audited.iter().any(AuditedMechanism::has_place_without_release)) {
             return Err(TaskError::NothingToAudit);
         }
         Ok(AuditableCertificate { certificate, audited })

@@ -82,18 +82,18 @@ const FEWER: &str = "predict at fewer points, test fewer rows at once (split.tai
     FILE --private-inputs`)";
 
 fn exact_regression_entry_count(fitted: FitSize, mechanism: &MechanismSetting) -> f64 {
-    let FitDimensions { n, p, kept } = fitted.into();
+    let FloatFitSize { n, p, kept } = fitted.into();
     let beside = mechanism.as_linear().map_or(0.0, LinearMechanism::training_square_matrix_count) * n * n;
     n * n + (n * n).max(3.0 * n * p) + n * kept + beside
 }
 
 fn exact_classification_entry_count(fitted: FitSize) -> f64 {
-    let FitDimensions { n, p, .. } = fitted.into();
+    let FloatFitSize { n, p, .. } = fitted.into();
     3.0 * n * n + 2.0 * n * p
 }
 
 fn sparse_model_entry_count(sparse: &SparseSetting, fitted: FitSize) -> f64 {
-    let FitDimensions { n, p, kept } = fitted.into();
+    let FloatFitSize { n, p, kept } = fitted.into();
     match sparse {
         SparseSetting::Fitc { inducing } => 4.0 * inducing.max_inducing_count() as f64 * n + 6.0 * n * p + n * kept,
         SparseSetting::Sor { inducing, .. } => inducing.max_inducing_count() as f64 * (4.0 * n + 2.0 * p),
@@ -101,14 +101,14 @@ fn sparse_model_entry_count(sparse: &SparseSetting, fitted: FitSize) -> f64 {
 }
 
 /// The numbers of rows and points as floating point.
-struct FitDimensions {
+struct FloatFitSize {
     n: f64,
     p: f64,
     /// Points of other fits, whose maps are kept.
     kept: f64,
 }
 
-impl From<FitSize> for FitDimensions {
+impl From<FitSize> for FloatFitSize {
     fn from(fitted: FitSize) -> Self {
         let FitSize { training, points, all_points } = fitted;
         Self { n: training as f64, p: points as f64, kept: (all_points - points) as f64 }

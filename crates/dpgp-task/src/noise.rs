@@ -316,7 +316,7 @@ impl TargetChangeGuarantee {
     ///
     /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all
     /// of them together, by the triangle inequality.
-    pub fn noise_scale(self) -> f64 {
+    pub fn noise_scale_in_target_units(self) -> f64 {
         self.total_change() * self.noise_multiplier()
     }
 

@@ -38,10 +38,9 @@ impl MeasurableTask for PredictionTask {
         let process =
             GpOnTrainingInputs::new(model, kernel.as_ref(), &sample.inputs, job.inducing_placement("prediction"));
         let PredictionMapWithVariances { map, variance } = process.prediction_map_with_variances(&grid)?;
-        let cells = job
-            .cells
-            .iter()
-            .map(|cell| Ok(TargetChangeGuarantee::for_privacy_unit(cell, &job.setting.data)?.noise_scale()));
+        let cells = job.cells.iter().map(|cell| {
+            Ok(TargetChangeGuarantee::for_privacy_unit(cell, &job.setting.data)?.noise_scale_in_target_units())
+        });
         let scales: Vec<f64> = cells
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
             .collect::<Result<_, TaskError>>()?;
@@ -112,7 +111,7 @@ impl PredictionReplicateState<'_> {
     fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let data = &self.job.setting.data;
         let target = TargetChangeGuarantee::for_privacy_unit(cell, data)?;
-        let scale = target.noise_scale();
+        let scale = target.noise_scale_in_target_units();
         let private = self.private_mean(target)?;
         let (noise_sd, certified) = match &private {
             None => (DVector::zeros(self.grid.nrows()), AuditableCertificate::without_claim()),
@@ -155,7 +154,7 @@ impl PredictionReplicateState<'_> {
     /// The release for a guarantee; nothing without privacy.
     fn private_mean(&self, target: TargetChangeGuarantee) -> Result<Option<MeanWithNoiseDesign<'_>>, TaskError> {
         let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
-        let noise = noises.noise_at_scale(target.noise_scale() / self.normalised.scale)?;
+        let noise = noises.noise_at_scale(target.noise_scale_in_target_units() / self.normalised.scale)?;
         let mean = noise.noiseless_prediction_map(&self.map) * self.map.sum_targets_by_input(&self.normalised.targets);
         Ok(Some(MeanWithNoiseDesign { noise, mean: mean.map(|m| self.normalised.to_target_units(m)) }))
     }

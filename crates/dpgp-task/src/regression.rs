@@ -78,7 +78,12 @@ fn measure_cell(
     let target = TargetChangeGuarantee::for_privacy_unit(cell, &job.setting.data)?;
     let scores = folds
         .iter()
-        .map(|fold| Ok(FoldScore { rmse: fold.mean_rmse_with_noise(target.noise_scale())?, constant: fold.constant }))
+        .map(|fold| {
+            Ok(FoldScore {
+                rmse: fold.mean_rmse_with_noise(target.noise_scale_in_target_units())?,
+                constant: fold.constant,
+            })
+        })
         .collect::<Result<Vec<FoldScore>, TaskError>>()?;
     let jitter = largest_or_nan(folds.iter().map(|fold| fold.map.jitter()));
     Ok(certify_worst_fold(job, target, folds, caveats)?.evaluate_repeated_metrics(
@@ -98,7 +103,7 @@ fn certify_worst_fold(
     if !target.is_private() {
         return Ok(AuditableCertificate::without_claim());
     }
-    let noises = folds.iter().map(|fold| fold.noise(target.noise_scale()));
+    let noises = folds.iter().map(|fold| fold.noise(target.noise_scale_in_target_units()));
     let noises: Vec<&PredictionNoise> = noises.collect::<Result<_, TaskError>>()?;
     let first = noises.first().ok_or(TaskError::Missing { needed: "a fold" })?;
     let gaps: Option<Vec<f64>> = noises.iter().map(|noise| noise.optimality_gap()).collect();
@@ -113,7 +118,7 @@ fn certify_worst_fold(
         });
         vec![AuditedMechanism::Linear {
             places: vec![place.collect()],
-            scale: target.noise_scale(),
+            scale: target.noise_scale_in_target_units(),
             change: target.total_change(),
         }]
     })
@@ -144,7 +149,7 @@ impl RegressionFold<'_> {
     }
 
     /// Error of a map of the sums, in units of the target: prediction minus target.
-    fn prediction_errors(&self, columns: &DMatrix<f64>) -> DVector<f64> {
+    fn errors_of_prediction_map(&self, columns: &DMatrix<f64>) -> DVector<f64> {
         (columns * &self.sums - &self.truth) * self.fit.scale
     }
 
@@ -153,14 +158,14 @@ impl RegressionFold<'_> {
     fn mean_rmse_with_noise(&self, noise_scale: f64) -> Result<f64, TaskError> {
         let tests = self.truth.len() as f64;
         if noise_scale == 0.0 {
-            return Ok((self.prediction_errors(self.map.distinct_columns()).norm_squared() / tests).sqrt());
+            return Ok((self.errors_of_prediction_map(self.map.distinct_columns()).norm_squared() / tests).sqrt());
         }
         if let Some(averaged) = &self.averaged {
             return self.mean_rmse_of_averaged_model(averaged, noise_scale);
         }
         let noise = self.noise(noise_scale)?;
         // The rank rule may drop directions, and the least risk has a map of its own.
-        let released = self.prediction_errors(&noise.noiseless_prediction_map(&self.map));
+        let released = self.errors_of_prediction_map(&noise.noiseless_prediction_map(&self.map));
         let draws = self.fit.task.draws.get();
         if draws == 0 {
             let squares = released.norm_squared() + noise_scale * noise_scale * noise.map.norm_squared();
@@ -234,7 +239,8 @@ impl FoldFitter<'_> {
         let cells = self.job.cells.iter();
         cells
             .map(|cell| {
-                Ok(TargetChangeGuarantee::for_privacy_unit(cell, &self.job.setting.data)?.noise_scale() / self.scale)
+                Ok(TargetChangeGuarantee::for_privacy_unit(cell, &self.job.setting.data)?.noise_scale_in_target_units()
+                    / self.scale)
             })
             .collect()
     }

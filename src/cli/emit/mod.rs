@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, StoreArguments};
-use super::output::{EmittedText, print_json, print_raw_unless_terminal, write_new};
+use super::output::{EmitOutput, print_json, print_raw_unless_terminal, write_new};
 use crate::cli::options::experiment_completer;
 use dpgp_data::rows::is_cloud_address;
 
@@ -115,7 +115,7 @@ pub fn emit(arguments: &EmitArguments, format: OutputFormat) -> Result<(), CliEr
         places => data_location_options(&arguments.places),
         cpus => arguments.cpus.get(),
         image => arguments.image.as_str(),
-        files => arguments.stats.iter().map(|file| row_file_argument(file)).collect::<Vec<_>>(),
+        files => arguments.stats.iter().map(|file| absolute_path_or_address(file)).collect::<Vec<_>>(),
     };
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build();
@@ -126,7 +126,7 @@ pub fn emit(arguments: &EmitArguments, format: OutputFormat) -> Result<(), CliEr
     let text = templates.render_str(template, values)?;
     match &arguments.out {
         Some(path) => write_new(path, &text),
-        None if format == OutputFormat::Json => print_json(&json!(EmittedText { text })),
+        None if format == OutputFormat::Json => print_json(&json!(EmitOutput { text })),
         None => print_raw_unless_terminal(&text),
     }
 }
@@ -151,7 +151,7 @@ fn absolute(path: &Path) -> String {
 }
 
 /// Makes the path of a file of rows absolute. Addresses already are.
-fn row_file_argument(file: &Path) -> String {
+fn absolute_path_or_address(file: &Path) -> String {
     if is_cloud_address(file) { file.to_string_lossy().into_owned() } else { absolute(file) }
 }
 

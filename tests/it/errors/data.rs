@@ -239,9 +239,9 @@ fn cache_errors(transcript: &mut Transcript) {
     say(("DataError::MissingOffline", "offline with a mirror"), &sound, &mirrored, 3);
     say(("DataError::NoMirror", "no mirror"), &sound, &["run", "study.toml", "--mirror", "mirrors"], 3);
     sound.put("mirror/rows/rows.csv", OTHER);
-    say(("DataError::Mismatch FileOrigin::Mirror", "wrong file in a mirror"), &sound, &mirrored, 3);
+    say(("DataError::Mismatch FileLocation::Mirror", "wrong file in a mirror"), &sound, &mirrored, 3);
     sound.put("cache/rows/rows.csv", OTHER);
-    say(("DataError::Mismatch FileOrigin::Cache", "wrong file in the cache"), &sound, RUN, 3);
+    say(("DataError::Mismatch FileLocation::Cache", "wrong file in the cache"), &sound, RUN, 3);
     say(("DataError::Mismatch", "wrong file in the cache, fetched again"), &sound, FETCH, 3);
     assert_eq!(sound.read("cache/rows/rows.csv"), OTHER);
     let (verify, line) = (sound.dpgp_without_mirror(VERIFY).expect(3), format!("expected SHA-256 {SHA}"));
@@ -250,7 +250,7 @@ fn cache_errors(transcript: &mut Transcript) {
     let bundled = project(&bundled);
     say(("DataError::NoAddress", "missing file of the project"), &bundled, RUN, 3);
     bundled.put("data/rows/rows.csv", OTHER);
-    say(("DataError::Mismatch FileOrigin::Bundled", "wrong file of the project"), &bundled, RUN, 3);
+    say(("DataError::Mismatch FileLocation::Bundled", "wrong file of the project"), &bundled, RUN, 3);
     let nowhere = project(&[("\"https://example.invalid/rows.csv\"", "")]);
     say(("DataError::NoAddress", "no address"), &nowhere, RUN, 3);
 

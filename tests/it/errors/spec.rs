@@ -257,7 +257,7 @@ const MISTAKES: &[Mistake] = &[
 
 /// Mistakes in [`SELECTION`].
 const OTHER_MISTAKES: &[Mistake] = &[
-    ("SpecProblem::MissingKey", "a key that one label of an axis lacks", "change = 1.0\n", ""),
+    ("SpecProblem::OnlySomeCells", "a key that one label of an axis lacks", "change = 1.0\n", ""),
     ("SpecProblem::UnknownInline", "unknown inline column", "inputs = [\"x\"]", "inputs = [\"w\"]"),
     ("SpecProblem::UnknownInline", "unknown column in a filter", "column = \"z\"", "column = \"w\""),
     ("SpecProblem::InlineRows", "short inline column", "x = [0.0, 1.0, 2.0, 3.0, 4.0]", "x = [0.0, 1.0]"),

@@ -98,7 +98,7 @@ fn damaged_moments_predict_or_are_refused() {
 #[test]
 fn damaged_counts_are_estimated_or_refused() {
     damaged("counts.json", |path| match CountsFile::read(path)? {
-        Some(file) => file.predict(&PublicPoints::Grid(&GridChoice::Auto)).map(drop),
+        Some(file) => file.predict_bin_counts(&PublicPoints::Grid(&GridChoice::Auto)).map(drop),
         None => MomentsFile::read(path).map(drop),
     });
 }

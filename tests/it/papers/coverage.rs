@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dpgp::run::{DataLocations, Project};
-use dpgp::spec::{ClaimOwner, PaperCoverage, PaperPart, ValueOwner};
+use dpgp::spec::{ClaimOwner, PaperCoverage, PaperPart, ReferenceValueOwner};
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -20,7 +20,7 @@ impl Entered {
     fn new(item: &PaperPart, experiments: &[Experiment]) -> Self {
         let mut entered = Self::default();
         for experiment in experiments.iter().filter(|one| item.checked.contains(&one.name)) {
-            let numbers = experiment.counterparts.iter().filter(|one| one.owner == ValueOwner::Paper);
+            let numbers = experiment.counterparts.iter().filter(|one| one.owner == ReferenceValueOwner::Paper);
             let numbers = numbers.filter(|one| item.contains_place(&one.source));
             entered.numbers += numbers.map(|one| 1 + usize::from(one.spread.is_some())).sum::<usize>();
             entered.statements += experiment.claims.iter().filter(|claim| item.contains_place(&claim.place)).count();
@@ -75,7 +75,7 @@ fn what_is_counted_is_entered() {
 fn what_is_entered_is_counted() {
     for Paper { coverage, experiments } in papers() {
         for experiment in &experiments {
-            let numbers = experiment.counterparts.iter().filter(|one| one.owner == ValueOwner::Paper);
+            let numbers = experiment.counterparts.iter().filter(|one| one.owner == ReferenceValueOwner::Paper);
             let claims = experiment.claims.iter().filter(|one| one.from == ClaimOwner::Paper);
             for place in numbers.map(|one| &one.source).chain(claims.map(|one| &one.place)) {
                 let parts = coverage.items.iter().filter(|item| is_part(item, place, &experiment.name));
@@ -96,7 +96,7 @@ fn random_numbers_have_no_tolerance() {
         for experiment in experiments.iter().filter(|one| one.meta.replicates > 1) {
             for one in &experiment.counterparts {
                 let read = one.read == dpgp::spec::ReadingMethod::Figure;
-                let by_hand = one.tolerance.is_some() && !read && one.owner == ValueOwner::Paper;
+                let by_hand = one.tolerance.is_some() && !read && one.owner == ReferenceValueOwner::Paper;
                 assert!(!by_hand, "{}: {} {}", experiment.name, one.metric, one.source);
             }
         }

@@ -3,7 +3,7 @@
 use dpgp::data::DatasetManifest;
 use dpgp::privacy::Calibration;
 use dpgp::setting::SourceSetting;
-use dpgp::spec::ValueOwner;
+use dpgp::spec::ReferenceValueOwner;
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -24,13 +24,14 @@ fn noise(epsilon: f64) -> f64 {
 fn the_output_columns_of_table_one_are_one_number_each() {
     let experiment = read("experiments/smith2016/table1.toml");
     for (method, of_the_grids) in [("gp", 22.62), ("iv-gp", 1.633)] {
-        let cells =
-            experiment.counterparts.iter().filter(|p| p.owner == ValueOwner::Paper && p.metric == "rmse").filter_map(
-                |p| {
-                    let cell = &experiment.cells[p.cell];
-                    (cell.labels()[1] == method).then_some((cell.setting().privacy.epsilon.get(), p.value))
-                },
-            );
+        let cells = experiment
+            .counterparts
+            .iter()
+            .filter(|p| p.owner == ReferenceValueOwner::Paper && p.metric == "rmse")
+            .filter_map(|p| {
+                let cell = &experiment.cells[p.cell];
+                (cell.labels()[1] == method).then_some((cell.setting().privacy.epsilon.get(), p.value))
+            });
         let cells: Vec<(f64, f64)> = cells.collect();
         let plain = cells.iter().find(|(epsilon, _)| epsilon.is_infinite()).unwrap().1;
         let finite: Vec<(f64, f64)> = cells.iter().copied().filter(|(e, _)| e.is_finite()).collect();

@@ -1,6 +1,6 @@
 //! Fourier moments: their sensitivity by neighbours that are tried, their weights, and their whole numbers.
 
-use dpgp::gp::sites::{FeatureSums, Lattice, LatticeCellSums, LatticeCountsAndSums, PublicReferenceModel};
+use dpgp::gp::sites::{FeatureSums, Lattice, LatticeCellCountAndSum, LatticeCountsAndSums, PublicReferenceModel};
 use dpgp::kernel::BoxKernel;
 use dpgp::number::Positive;
 use dpgp::privacy::{
@@ -227,7 +227,7 @@ fn a_record_that_is_left_out_is_covered() {
 /// Rows on a lattice, for targets in units of `3 2^-20`.
 struct LatticeRows {
     lattice: Lattice,
-    rows: Vec<LatticeCellSums>,
+    rows: Vec<LatticeCellCountAndSum>,
 }
 
 const UNIT: f64 = 3.0 / 1_048_576.0;
@@ -238,19 +238,19 @@ impl LatticeRows {
         let row = |_| {
             let point = [(); 2].map(|()| 1.5 * random.random::<f64>() - 0.25);
             let targets = ((2.0 * random.random::<f64>() - 1.0) * 1_048_576.0) as i64;
-            LatticeCellSums { place: lattice.cell_index(&point), rows: 1, targets }
+            LatticeCellCountAndSum { place: lattice.cell_index(&point), rows: 1, targets }
         };
         Self { lattice, rows: (0..50).map(row).collect() }
     }
 
     /// The rows of some cells, a cell for each or one cell for all that share a place.
-    fn counted(&self, rows: &[LatticeCellSums]) -> LatticeCountsAndSums {
+    fn counted(&self, rows: &[LatticeCellCountAndSum]) -> LatticeCountsAndSums {
         let squares = rows.iter().map(|row| i128::from(row.targets).pow(2)).sum();
         LatticeCountsAndSums { lattice: self.lattice, rows: rows.len() as u64, cells: rows.to_vec(), squares }
     }
 
     /// Their moments in doubles.
-    fn real(&self, design: &FourierMomentsDesign, rows: &[LatticeCellSums]) -> FeatureSums {
+    fn real(&self, design: &FourierMomentsDesign, rows: &[LatticeCellCountAndSum]) -> FeatureSums {
         let points: Vec<f64> = rows.iter().flat_map(|row| self.lattice.midpoint(row.place)).collect();
         let targets: Vec<f64> = rows.iter().map(|row| row.targets as f64 * UNIT).collect();
         design.compute_moments(&DMatrix::from_row_slice(rows.len(), 2, &points), &targets)

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use dpgp::number::Positive;
-use dpgp::release::{AnyPlannedSumsRelease, ExactSumsFile, PlannedSumsRelease, SumsModel};
+use dpgp::release::{AnyPlannedSumsRelease, NewExactSumsFile, PlannedSumsRelease, SumsReleaseMethod};
 use dpgp::run::{DataLocations, Project, WorkerPool};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -151,13 +151,13 @@ struct Found {
     text: String,
 }
 
-fn found<M: SumsModel>(streamed: &PlannedSumsRelease<'_, M>, rows: &[Row], folder: &Path) -> Found {
+fn found<M: SumsReleaseMethod>(streamed: &PlannedSumsRelease<'_, M>, rows: &[Row], folder: &Path) -> Found {
     let file: PathBuf = folder.join("rows.csv");
     let out: PathBuf = folder.join("sums.json");
     written(rows, &file);
     let total = streamed.sum(&[file], None, &WorkerPool::new(1).unwrap(), None).unwrap();
     let _ = std::fs::remove_file(&out);
-    let mut file = ExactSumsFile::open(&out).unwrap();
+    let mut file = NewExactSumsFile::open(&out).unwrap();
     file.write_sums(&total).unwrap();
     file.finish().unwrap();
     let sums: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
@@ -170,7 +170,7 @@ fn found<M: SumsModel>(streamed: &PlannedSumsRelease<'_, M>, rows: &[Row], folde
 }
 
 /// The largest distance of two files that differ in the rows of one person, over mu.
-fn largest<M: SumsModel>(streamed: &PlannedSumsRelease<'_, M>, spec: &Spec) -> f64 {
+fn largest<M: SumsReleaseMethod>(streamed: &PlannedSumsRelease<'_, M>, spec: &Spec) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let mut stream = Pcg64::seed_from_u64(5);
     let others: Vec<Row> = (0..30).map(|i| row(OTHERS[i % 5], &mut stream)).collect();

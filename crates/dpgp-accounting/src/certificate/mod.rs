@@ -58,7 +58,7 @@ impl Certificate {
     }
 
     /// Two neighbouring data sets, as [`AttackRisk::describe_risk`] names them.
-    pub fn describe_neighbouring_pair(&self) -> Option<String> {
+    pub fn describe_attack_alternatives(&self) -> Option<String> {
         let person = matches!(self.unit, PrivacyUnit::Person { .. });
         let row = matches!(self.unit, PrivacyUnit::Row { .. });
         let unit = if person {

@@ -1,7 +1,7 @@
 //! Privacy losses on a grid, rounded up so that the grid dominates a pair of distributions, or down so that
 //! the pair dominates it. Rounding errors are bounded.
 
-use super::pair::{DominatingPair, GridRange};
+use super::pair::{DominatingPair, GridOutputRange};
 use dpgp_number::normal_cdf;
 
 /// A distribution of privacy losses under `P`: `masses[i]` at `(first + i) width`, the rest infinite or dropped.
@@ -27,15 +27,15 @@ impl DiscreteLossDistribution {
     /// its hockey-stick divergence is exact at the grid points and linear in `e^epsilon` between them. Source: Doroshenko et
     /// al. 2022, Section 4. Below `low` losses are raised to the grid, above `high` to infinity; masses are raised by
     /// their rounding errors.
-    pub fn discretise_dominating(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
+    pub fn discretise_dominating(pair: &DominatingPair, width: f64, range: GridOutputRange) -> Self {
         let first = (pair.loss(range.low) / width).floor() as i64;
         let last = (pair.loss(range.high) / width).ceil() as i64;
         let mut masses = vec![0.0; (last - first + 1).max(1) as usize];
-        let mut cut = pair.tail_cut_at(pair.point_at_loss(first as f64 * width));
-        let bottom = pair.tail_cut_at(f64::NEG_INFINITY).masses_between(&cut);
+        let mut cut = pair.masses_beyond(pair.point_at_loss(first as f64 * width));
+        let bottom = pair.masses_beyond(f64::NEG_INFINITY).masses_between(&cut);
         masses[0] = bottom.p + bottom.p_error;
         for (i, loss) in (first..last).enumerate() {
-            let next = pair.tail_cut_at(pair.point_at_loss((loss + 1) as f64 * width));
+            let next = pair.masses_beyond(pair.point_at_loss((loss + 1) as f64 * width));
             let cell = cut.masses_between(&next);
             let ratio = (loss as f64 * width).exp();
             // 1 - e^-w, which would cancel for narrow cells.
@@ -47,7 +47,7 @@ impl DiscreteLossDistribution {
             masses[i + 1] += upper + error.min(cell.p + cell.p_error);
             cut = next;
         }
-        let top = cut.masses_between(&pair.tail_cut_at(f64::INFINITY));
+        let top = cut.masses_between(&pair.masses_beyond(f64::INFINITY));
         Self { first, width, masses, infinite: top.p + top.p_error }
     }
 }
@@ -71,20 +71,20 @@ pub(super) struct PairMasses {
 
 /// A point with the masses beyond it, on its side of zero: they keep their relative accuracy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TailCut {
+pub(super) struct MassesBeyondPoint {
     pub x: f64,
     pub beyond: PairMasses,
 }
 
 impl DominatingPair {
     /// The masses of both distributions beyond `x`, away from zero, with bounds on their rounding errors.
-    pub fn tail_cut_at(&self, x: f64) -> TailCut {
+    pub fn masses_beyond(&self, x: f64) -> MassesBeyondPoint {
         let (p, q) = (mixture_tail_mass(self.p, 1.0, x, self.sd), mixture_tail_mass(self.q, -1.0, x, self.sd));
         let z = (x.abs() + 1.0) / self.sd;
         // A relative error of x becomes one of z^2 of the tail, whose logarithm falls as -z^2 / 2. At infinity nothing is
         // left, and nothing of it is wrong.
         let relative = if x.is_finite() { 4.0 * f64::EPSILON * (1.0 + z * z) } else { 0.0 };
-        TailCut { x, beyond: PairMasses { p, q, p_error: relative * p, q_error: relative * q } }
+        MassesBeyondPoint { x, beyond: PairMasses { p, q, p_error: relative * p, q_error: relative * q } }
     }
 }
 
@@ -99,7 +99,7 @@ fn normal_tail_mass(x: f64, mean: f64, sd: f64) -> f64 {
     normal_cdf(if x < 0.0 { z } else { -z })
 }
 
-impl TailCut {
+impl MassesBeyondPoint {
     /// The masses between this point and one above it.
     pub fn masses_between(&self, above: &Self) -> PairMasses {
         let (a, b) = (self.beyond, above.beyond);
@@ -121,11 +121,11 @@ impl DiscreteLossDistribution {
     /// Merges points into cells whose own loss `ln(p/q)` is a grid point: by data processing a lower bound on every
     /// divergence. Each cell ends where its loss comes just above a grid point, and is then rounded down, so the
     /// bound holds however well that end was found. What is below `low` or uncertain is dropped.
-    pub fn discretise_dominated(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
+    pub fn discretise_dominated(pair: &DominatingPair, width: f64, range: GridOutputRange) -> Self {
         let first = (pair.loss(range.low) / width).floor() as i64 - 1;
         let last = (pair.loss(range.high) / width).ceil() as i64 + 1;
         let mut masses = vec![0.0; (last - first + 2) as usize];
-        let mut start = pair.tail_cut_at(range.low);
+        let mut start = pair.masses_beyond(range.low);
         while start.x < range.high {
             let LossCell { end, masses: cell } = cell_with_grid_loss(pair, width, &start);
             // A smaller p and a larger q: whatever the rounding, the true cell has at least this mass and loss.
@@ -143,13 +143,13 @@ impl DiscreteLossDistribution {
 
 /// A cell and the cut where it ends.
 struct LossCell {
-    end: TailCut,
+    end: MassesBeyondPoint,
     masses: PairMasses,
 }
 
 /// The end of the cell that starts at a cut, by secants in units of the loss. On a flat density the loss of a
 /// cell is in its middle, so the end is as far above the grid point as the start is below.
-fn cell_with_grid_loss(pair: &DominatingPair, width: f64, start: &TailCut) -> LossCell {
+fn cell_with_grid_loss(pair: &DominatingPair, width: f64, start: &MassesBeyondPoint) -> LossCell {
     let from = pair.loss(start.x) / width;
     let goal = (from + 0.125).floor() + 1.0;
     let mut end = 2.0 * goal - from + AIM;
@@ -174,8 +174,8 @@ fn cell_with_grid_loss(pair: &DominatingPair, width: f64, start: &TailCut) -> Lo
 }
 
 /// The cell from a cut to a loss, or a little further where the loss lies below it.
-fn cell_up_to_loss(pair: &DominatingPair, start: &TailCut, loss: f64) -> LossCell {
-    let end = pair.tail_cut_at(pair.point_at_loss(loss).max(start.x + 1e-9 * pair.sd));
+fn cell_up_to_loss(pair: &DominatingPair, start: &MassesBeyondPoint, loss: f64) -> LossCell {
+    let end = pair.masses_beyond(pair.point_at_loss(loss).max(start.x + 1e-9 * pair.sd));
     LossCell { end, masses: start.masses_between(&end) }
 }
 
@@ -191,7 +191,7 @@ mod tests {
     }
 
     const GAUSSIAN: DominatingPair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
-    const RANGE: GridRange = GridRange { low: -14.0, high: 15.0 };
+    const RANGE: GridOutputRange = GridOutputRange { low: -14.0, high: 15.0 };
 
     /// Exact at grid points, linear in `e^epsilon` between them; beyond seven standard deviations lies less than 1e-11.
     #[test]
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn ends_are_raised() {
         let narrow =
-            DiscreteLossDistribution::discretise_dominating(&GAUSSIAN, 0.25, GridRange { low: 0.0, high: 1.0 });
+            DiscreteLossDistribution::discretise_dominating(&GAUSSIAN, 0.25, GridOutputRange { low: 0.0, high: 1.0 });
         // The loss x / 4 - 1 / 8 is -1/8 to 1/8 there, which lies between -1/4 and 1/4, the losses of -1/2 and 3/2.
         assert_eq!((narrow.first, narrow.masses.len()), (-1, 3));
         let beyond = dpgp_number::normal_cdf(-0.25);
@@ -236,8 +236,11 @@ mod tests {
     /// is `4 (1 + (32.5 / 2)^2)` units in the last place of it.
     #[test]
     fn the_bottom_is_raised_by_its_error() {
-        let ends =
-            DiscreteLossDistribution::discretise_dominating(&GAUSSIAN, 0.125, GridRange { low: -31.5, high: -31.5 });
+        let ends = DiscreteLossDistribution::discretise_dominating(
+            &GAUSSIAN,
+            0.125,
+            GridOutputRange { low: -31.5, high: -31.5 },
+        );
         assert_eq!((ends.first, ends.masses.len()), (-64, 1));
         let more = ends.masses[0] / dpgp_number::normal_cdf(-16.25) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.25 * 16.25);
@@ -248,9 +251,13 @@ mod tests {
     #[test]
     fn cells_are_raised_by_their_errors() {
         let width = 0.125;
-        let losses =
-            DiscreteLossDistribution::discretise_dominating(&GAUSSIAN, width, GridRange { low: -30.0, high: -29.0 });
-        let cuts = [-61, -60, -59].map(|place| GAUSSIAN.tail_cut_at(GAUSSIAN.point_at_loss(f64::from(place) * width)));
+        let losses = DiscreteLossDistribution::discretise_dominating(
+            &GAUSSIAN,
+            width,
+            GridOutputRange { low: -30.0, high: -29.0 },
+        );
+        let cuts =
+            [-61, -60, -59].map(|place| GAUSSIAN.masses_beyond(GAUSSIAN.point_at_loss(f64::from(place) * width)));
         assert_eq!((losses.first, losses.masses.len()), (-61, 3));
         let total: f64 = losses.masses.iter().sum();
         let cells = [cuts[0].masses_between(&cuts[1]), cuts[1].masses_between(&cuts[2])];
@@ -261,8 +268,11 @@ mod tests {
     /// Above x = 32.5, where the loss is the grid point 8, the mass is infinite and raised alike.
     #[test]
     fn what_lies_above_is_raised_by_its_error() {
-        let ends =
-            DiscreteLossDistribution::discretise_dominating(&GAUSSIAN, 0.125, GridRange { low: 32.5, high: 32.5 });
+        let ends = DiscreteLossDistribution::discretise_dominating(
+            &GAUSSIAN,
+            0.125,
+            GridOutputRange { low: 32.5, high: 32.5 },
+        );
         let more = ends.infinite / dpgp_number::normal_cdf(-15.75) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.75 * 16.75);
         assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
@@ -283,19 +293,19 @@ mod tests {
     fn masses_are_densities_integrated() {
         for pair in pairs() {
             for (low, high) in [(-1.3, -1.299), (-0.0004, 0.0006), (2.5, 2.501)] {
-                let masses = pair.tail_cut_at(low).masses_between(&pair.tail_cut_at(high));
+                let masses = pair.masses_beyond(low).masses_between(&pair.masses_beyond(high));
                 let middle = 0.5 * (low + high);
                 let loss = (masses.p / masses.q).ln();
                 assert!((loss - pair.loss(middle)).abs() < 1e-5, "{pair:?} {low}: {loss}");
                 let (p, q) = (masses.p_error / masses.p, masses.q_error / masses.q);
                 assert!(p.max(q) < 1e-10, "{masses:?}");
             }
-            let all = pair.tail_cut_at(f64::NEG_INFINITY).masses_between(&pair.tail_cut_at(f64::INFINITY));
+            let all = pair.masses_beyond(f64::NEG_INFINITY).masses_between(&pair.masses_beyond(f64::INFINITY));
             assert_eq!((all.p, all.q), (1.0, 1.0));
         }
     }
 
-    fn relative_errors(TailCut { beyond, .. }: &TailCut) -> [f64; 2] {
+    fn relative_errors(MassesBeyondPoint { beyond, .. }: &MassesBeyondPoint) -> [f64; 2] {
         [beyond.p_error / beyond.p, beyond.q_error / beyond.q]
     }
 
@@ -304,7 +314,7 @@ mod tests {
     #[test]
     fn errors_grow_with_the_tail() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
-        let (low, high) = (pair.tail_cut_at(-1.0), pair.tail_cut_at(3.0));
+        let (low, high) = (pair.masses_beyond(-1.0), pair.masses_beyond(3.0));
         for (cut, squares) in [(&low, 2.0), (&high, 5.0)] {
             assert!(
                 relative_errors(cut).iter().all(|error| (error / (4.0 * squares * f64::EPSILON) - 1.0).abs() < 1e-12)
@@ -313,8 +323,8 @@ mod tests {
         let middle = low.masses_between(&high);
         assert_eq!(middle.p_error, low.beyond.p_error + high.beyond.p_error + f64::EPSILON);
         assert_eq!(middle.q_error, low.beyond.q_error + high.beyond.q_error + f64::EPSILON);
-        let tail = high.masses_between(&pair.tail_cut_at(5.0));
-        assert_eq!(tail.q_error, high.beyond.q_error + pair.tail_cut_at(5.0).beyond.q_error);
+        let tail = high.masses_between(&pair.masses_beyond(5.0));
+        assert_eq!(tail.q_error, high.beyond.q_error + pair.masses_beyond(5.0).beyond.q_error);
         // P is N(1, 4), Q is N(0, 4).
         assert!((high.beyond.p - normal_cdf(-1.0)).abs() < 1e-15 && (high.beyond.q - normal_cdf(-1.5)).abs() < 1e-15);
         assert!((low.beyond.p - normal_cdf(-1.0)).abs() < 1e-15 && (low.beyond.q - normal_cdf(-0.5)).abs() < 1e-15);
@@ -326,7 +336,7 @@ mod tests {
         for (sd, width) in [(2.0, 0.06), (0.7, 0.15)] {
             let pair = DominatingPair { p: 1.0, q: 0.0, sd };
             for place in -30..30 {
-                let start = pair.tail_cut_at(0.1 * sd * f64::from(place) + 0.013);
+                let start = pair.masses_beyond(0.1 * sd * f64::from(place) + 0.013);
                 let goal = (pair.loss(start.x) / width + 0.125).floor() + 1.0;
                 let LossCell { end, masses } = cell_with_grid_loss(&pair, width, &start);
                 let over = (masses.p / masses.q).ln() / width - goal;
@@ -339,7 +349,8 @@ mod tests {
     #[test]
     fn divergences_are_bounded_from_below() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
-        let losses = DiscreteLossDistribution::discretise_dominated(&pair, 0.02, GridRange { low: -14.0, high: 15.0 });
+        let losses =
+            DiscreteLossDistribution::discretise_dominated(&pair, 0.02, GridOutputRange { low: -14.0, high: 15.0 });
         for place in -40..80 {
             let epsilon = 0.02 * f64::from(place);
             let over = losses.losses_with_masses().filter(|(loss, _)| *loss > epsilon);
@@ -355,7 +366,7 @@ mod tests {
     #[test]
     fn infinite_losses_are_not_searched_for() {
         let (pair, width) = (DominatingPair { p: 1.0, q: 0.0, sd: 0.125 }, 0.35);
-        let start = pair.tail_cut_at(5.0);
+        let start = pair.masses_beyond(5.0);
         let LossCell { end, masses } = cell_with_grid_loss(&pair, width, &start);
         assert!(masses.p > 0.0 && masses.q == 0.0);
         // (5 - 0.5) / 0.125^2 = 288 is 822.86 widths.
@@ -368,7 +379,8 @@ mod tests {
     fn grids_begin_below_the_range() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
         // (-14 - 1/2) / 4 = -3.625 and (15 - 1/2) / 4 = 3.625, in widths of a half.
-        let losses = DiscreteLossDistribution::discretise_dominated(&pair, 0.5, GridRange { low: -14.0, high: 15.0 });
+        let losses =
+            DiscreteLossDistribution::discretise_dominated(&pair, 0.5, GridOutputRange { low: -14.0, high: 15.0 });
         assert_eq!((losses.first, losses.masses.len()), (-9, 20));
     }
 }

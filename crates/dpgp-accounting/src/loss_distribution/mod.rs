@@ -67,7 +67,7 @@ mod tests {
 
     /// `P(loss > e) - e^e Q(loss > e)`.
     fn one_step(pair: &DominatingPair, epsilon: f64) -> f64 {
-        let tail = pair.tail_cut_at(pair.point_at_loss(epsilon)).masses_between(&pair.tail_cut_at(f64::INFINITY));
+        let tail = pair.masses_beyond(pair.point_at_loss(epsilon)).masses_between(&pair.masses_beyond(f64::INFINITY));
         tail.p - epsilon.exp() * tail.q
     }
 
@@ -77,7 +77,7 @@ mod tests {
         let cells = ends.take_while(|low| *low < 1.0 + 10.0 * pair.sd).map(|low| (low, low + 2e-3));
         cells
             .map(|(a, b)| {
-                pair.tail_cut_at(a).masses_between(&pair.tail_cut_at(b)).p
+                pair.masses_beyond(a).masses_between(&pair.masses_beyond(b)).p
                     * one_step(pair, epsilon - pair.loss(0.5 * (a + b)))
             })
             .sum()

@@ -31,7 +31,7 @@ pub(super) struct DominatingPair {
 
 /// The part of the line that a grid covers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct GridRange {
+pub(super) struct GridOutputRange {
     pub low: f64,
     pub high: f64,
 }

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use super::composed::ComposedLossDistribution;
 use super::discrete::DiscreteLossDistribution;
 use super::loss_sum::LossSum;
-use super::pair::{DominatingPair, GridRange};
+use super::pair::{DominatingPair, GridOutputRange};
 use crate::GivenEpsilonOrDelta;
 use crate::root::{Bracket, BracketSearchRange, ValueAt};
 use dpgp_number::normal_pdf;
@@ -38,7 +38,7 @@ impl RefinementStoppingRule {
     /// Bounds on the number that is not given.
     pub fn enclose_missing_parameter(self, pair: &DominatingPair, steps: u32, given: GivenEpsilonOrDelta) -> Enclosure {
         let mut best = trivial_enclosure(given);
-        let range = grid_range(pair, steps, given);
+        let range = grid_output_range(pair, steps, given);
         if (range.high - 0.5) / pair.sd.powi(2) > MOST {
             return best;
         }
@@ -85,14 +85,14 @@ fn trivial_enclosure(given: GivenEpsilonOrDelta) -> Enclosure {
 }
 
 /// The part of the line that the grid covers: beyond it lies a `P`-mass of at most `e^(-z^2 / 2)` on each side.
-fn grid_range(pair: &DominatingPair, steps: u32, given: GivenEpsilonOrDelta) -> GridRange {
+fn grid_output_range(pair: &DominatingPair, steps: u32, given: GivenEpsilonOrDelta) -> GridOutputRange {
     let delta = match given {
         GivenEpsilonOrDelta::Delta(delta) => delta,
         GivenEpsilonOrDelta::Epsilon(_) => LEAST_DELTA,
     };
     // e^(-z^2 / 2) = 1e-7 delta / T: the cut tails of all steps together are far below delta.
     let z = (2.0 * (f64::from(steps) / (1e-7 * delta)).ln()).sqrt();
-    GridRange { low: -z * pair.sd, high: 1.0 + z * pair.sd }
+    GridOutputRange { low: -z * pair.sd, high: 1.0 + z * pair.sd }
 }
 
 /// The standard deviation of the loss under `N(0, s^2)`.
@@ -116,7 +116,7 @@ fn compute_grid_bounds(
     steps: u32,
     given: GivenEpsilonOrDelta,
     width: f64,
-    range: GridRange,
+    range: GridOutputRange,
 ) -> GridBounds {
     let (above, below) = (
         DiscreteLossDistribution::discretise_dominating(pair, width, range),
@@ -243,7 +243,7 @@ mod tests {
         for (given, z) in
             [(GivenEpsilonOrDelta::Delta(1e-5), 7.618_046_400_1), (GivenEpsilonOrDelta::Epsilon(3.0), 10.858_261_526_2)]
         {
-            let GridRange { low, high } = grid_range(&pair, 4, given);
+            let GridOutputRange { low, high } = grid_output_range(&pair, 4, given);
             assert!((low + 2.0 * z).abs() < 1e-9 && (high - 1.0 - 2.0 * z).abs() < 1e-9, "{low} {high}");
         }
     }

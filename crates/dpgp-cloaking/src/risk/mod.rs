@@ -230,7 +230,7 @@ impl<'a> QuadraticErrorModel<'a> {
     }
 
     /// The squared length of the strategy itself in the metric: the unit of the radius.
-    pub fn squared_strategy_length(&self) -> f64 {
+    pub fn squared_strategy_norm_in_metric(&self) -> f64 {
         self.point.strategy.iter().zip(self.metric.iter()).map(|(w, m)| w * w * m).sum()
     }
 }

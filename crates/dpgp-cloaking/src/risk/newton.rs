@@ -51,8 +51,12 @@ pub(super) fn improve_strategy(
             break;
         }
         let accuracy = step_accuracy(height / error, tolerance);
-        let advance =
-            minimise_in_trust_region(&model, scaled, radius * radius * model.squared_strategy_length(), accuracy);
+        let advance = minimise_in_trust_region(
+            &model,
+            scaled,
+            radius * radius * model.squared_strategy_norm_in_metric(),
+            accuracy,
+        );
         *budget = budget.saturating_sub(advance.products);
         let moved = scale_columns_to_unit_length(&point.strategy + &advance.direction);
         let next = EvaluatedStrategy::new(problem, moved)?;

@@ -127,7 +127,7 @@ impl RowFingerprinter {
 
     /// The same for so many files, of each of which fewer rows are remembered if they are many.
     #[must_use]
-    pub fn with_file_count(self, files: usize) -> Self {
+    pub fn with_row_limit_for_files(self, files: usize) -> Self {
         Self { most_rows: (ALL_ROWS / files.max(1)).clamp(FEW, ROWS), ..self }
     }
 
@@ -175,7 +175,7 @@ impl RowFingerprinter {
     }
 
     /// The cell that was seen last is one that the path of its file names.
-    pub fn mark_path_cell(&mut self) {
+    pub fn mark_last_cell_from_path(&mut self) {
         self.cells.last_mut().into_iter().for_each(|cell| cell.of_path = true);
     }
 
@@ -198,7 +198,7 @@ impl RowFingerprinter {
     /// The next cell holds a number.
     pub fn add_number(&mut self, value: f64, read: bool) {
         let narrow = value as f32;
-        self.observe_number(value.is_finite().then_some(value));
+        self.pass_number_to_column(value.is_finite().then_some(value));
         // Nought without its sign.
         let bits = if narrow == 0.0 { 0 } else { narrow.to_bits() };
         match (value.is_finite(), narrow.is_finite()) {
@@ -295,7 +295,7 @@ impl RowFingerprinter {
         self.bytes.push(TEXT);
         self.bytes.extend_from_slice(&length);
         self.bytes.extend_from_slice(text);
-        self.observe_number(None);
+        self.pass_number_to_column(None);
         self.push_cell_span(from, read);
     }
 
@@ -313,7 +313,7 @@ impl RowFingerprinter {
     }
 
     /// Tells the column of the next cell of its number.
-    fn observe_number(&mut self, number: Option<f64>) {
+    fn pass_number_to_column(&mut self, number: Option<f64>) {
         if let Some(column) = self.order.get(self.cells.len()) {
             self.seen[*column].observe_number(number);
         }

@@ -88,7 +88,7 @@ impl RowFilesReader {
         let seen = paths.first().map(|file| open_row_file(file, layout, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();
         let seen = seen.map(|file| file.fingerprinted_columns()).unwrap_or_default();
-        files.witness = Some(RowFingerprinter::new(key, &seen, &read).with_file_count(paths.len()));
+        files.witness = Some(RowFingerprinter::new(key, &seen, &read).with_row_limit_for_files(paths.len()));
         Ok(files)
     }
 

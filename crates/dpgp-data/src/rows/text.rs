@@ -59,7 +59,7 @@ impl TextRows {
 
     /// Shows the row to a witness; the last numbers of the columns are its own.
     fn fingerprint_row(&self, columns: &[Vec<f64>], witness: &mut RowFingerprinter) {
-        witness.add_line_text(self.reader.row_bytes());
+        witness.add_line_text(self.reader.joined_cell_bytes());
         for (place, asked) in self.asked.iter().enumerate() {
             match asked.and_then(|column| columns[column].last()) {
                 // What stands for nothing is known by its word, and so is a word of a list.

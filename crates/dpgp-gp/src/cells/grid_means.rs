@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{CellTree, NoisyCellSums};
-use crate::sites::MixturePrediction;
+use crate::sites::FunctionAndTargetPredictions;
 use crate::{PredictiveMixture, WeightedNormals};
 
 /// The mean target in each cell of one grid, and its variance.
@@ -43,13 +43,13 @@ impl GridMeans {
     }
 
     /// Predicts the function and targets at inputs (t x d), in units of the box.
-    pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
+    pub fn predict(&self, inputs: &DMatrix<f64>) -> FunctionAndTargetPredictions {
         let (mean, variance) = (self.means(inputs), self.cell_values_at_inputs(&self.variances, inputs));
         let part = |variance| {
             PredictiveMixture::from_parts(vec![WeightedNormals { weight: 1.0, mean: mean.clone(), variance }])
         };
         let of_targets = variance.add_scalar(self.scatter);
-        MixturePrediction { function: part(variance), targets: part(of_targets) }
+        FunctionAndTargetPredictions { function: part(variance), targets: part(of_targets) }
     }
 
     /// The means at inputs alone.

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::{CellTree, CellTreePrecision};
 use crate::kernel::{BoxKernel, Kernel};
-use crate::sites::MixturePrediction;
+use crate::sites::FunctionAndTargetPredictions;
 use crate::{PredictiveMixture, WeightedNormals};
 use dpgp_linalg::{Cholesky, LinalgError, transposed_product};
 
@@ -393,7 +393,7 @@ impl CellPosterior {
     }
 
     /// Predicts the function and targets at inputs (t x d), in units of the box.
-    pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
+    pub fn predict(&self, inputs: &DMatrix<f64>) -> FunctionAndTargetPredictions {
         let crosses = self.kernel_cross_correlations(inputs);
         let (mut function, mut targets) = (Vec::new(), Vec::new());
         for member in &self.members {
@@ -412,7 +412,7 @@ impl CellPosterior {
             function.push(WeightedNormals { weight: member.weight, mean: mean.clone(), variance });
             targets.push(WeightedNormals { weight: member.weight, mean, variance: of_targets });
         }
-        MixturePrediction {
+        FunctionAndTargetPredictions {
             function: PredictiveMixture::from_parts(function),
             targets: PredictiveMixture::from_parts(targets),
         }

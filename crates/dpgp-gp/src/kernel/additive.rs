@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::distance::check_lengthscale_count;
 use super::{
-    BoxScale, ExponentiatedQuadratic, Kernel, KernelKeyError, KernelKeyErrorReason, SpecKernel, StationaryKernel,
-    SumKernel,
+    ExponentiatedQuadratic, Kernel, KernelKeyError, KernelKeyErrorReason, KernelRescaling, SpecKernel,
+    StationarySpecKernel, SumKernel,
 };
 use dpgp_number::{NonNegative, Positive};
 
@@ -132,21 +132,21 @@ impl SpecKernel for AdditiveSetting {
         self.kernel_in_units(1.0, &vec![1.0; inputs.ncols()])
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for AdditiveSetting {
+impl StationarySpecKernel for AdditiveSetting {
     fn total_variance(&self) -> f64 {
         self.prior_variance()
     }
 
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
+        KernelRescaling::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
         let units: Vec<f64> = scaled.sides.iter().map(|side| side / scaled.stretch).collect();
         self.kernel_in_units(scaled.over, &units)
     }

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::in_box::ConstantKernel;
-use super::{BoxScale, Kernel, KernelKeyError, KernelKeyErrorReason, KernelSetting, SpecKernel, StationaryKernel};
+use super::{
+    Kernel, KernelKeyError, KernelKeyErrorReason, KernelRescaling, KernelSetting, SpecKernel, StationarySpecKernel,
+};
 
 /// `k(x, x') = sum_i k_i(x, x')`: the sum of independent processes.
 ///
@@ -46,21 +48,21 @@ impl SpecKernel for SumSetting {
         Box::new(SumKernel(self.0.iter().map(|part| part.build_kernel(inputs)).collect()))
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
-        (stationary_parts(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
+        (stationary_parts(&self.0).count() == self.0.len()).then_some(self as &dyn StationarySpecKernel)
     }
 }
 
-impl StationaryKernel for SumSetting {
+impl StationarySpecKernel for SumSetting {
     fn total_variance(&self) -> f64 {
-        stationary_parts(&self.0).map(StationaryKernel::total_variance).sum()
+        stationary_parts(&self.0).map(StationarySpecKernel::total_variance).sum()
     }
 
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
         stationary_parts(&self.0).flat_map(|part| part.scaled_lengthscales(sides)).collect()
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
         Box::new(SumKernel(stationary_parts(&self.0).map(|part| part.build_scaled_kernel(scaled)).collect()))
     }
 }
@@ -76,22 +78,22 @@ impl SpecKernel for ProductSetting {
         Box::new(ProductKernel(self.0.iter().map(|part| part.build_kernel(inputs)).collect()))
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
-        (stationary_parts(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
+        (stationary_parts(&self.0).count() == self.0.len()).then_some(self as &dyn StationarySpecKernel)
     }
 }
 
-impl StationaryKernel for ProductSetting {
+impl StationarySpecKernel for ProductSetting {
     fn total_variance(&self) -> f64 {
-        stationary_parts(&self.0).map(StationaryKernel::total_variance).product()
+        stationary_parts(&self.0).map(StationarySpecKernel::total_variance).product()
     }
 
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
         stationary_parts(&self.0).flat_map(|part| part.scaled_lengthscales(sides)).collect()
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
-        let parts = BoxScale { over: 1.0, ..scaled };
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
+        let parts = KernelRescaling { over: 1.0, ..scaled };
         let mut factors: Vec<Box<dyn Kernel>> = vec![Box::new(ConstantKernel(1.0 / scaled.over))];
         factors.extend(stationary_parts(&self.0).map(|part| part.build_scaled_kernel(parts)));
         Box::new(ProductKernel(factors))
@@ -99,7 +101,7 @@ impl StationaryKernel for ProductSetting {
 }
 
 /// The parts that are stationary.
-fn stationary_parts(parts: &[KernelSetting]) -> impl Iterator<Item = &dyn StationaryKernel> {
+fn stationary_parts(parts: &[KernelSetting]) -> impl Iterator<Item = &dyn StationarySpecKernel> {
     parts.iter().filter_map(KernelSetting::as_stationary)
 }
 

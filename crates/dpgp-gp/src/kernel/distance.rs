@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxScale, Kernel, KernelKeyError, KernelKeyErrorReason, SpecKernel, StationaryKernel};
+use super::{Kernel, KernelKeyError, KernelKeyErrorReason, KernelRescaling, SpecKernel, StationarySpecKernel};
 use dpgp_number::Positive;
 
 /// One lengthscale for every input, or one for each.
@@ -122,21 +122,21 @@ impl SpecKernel for MaternSetting {
         Box::new(Matern::new(self.smoothness, self.variance.get(), lengthscales))
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for MaternSetting {
+impl StationarySpecKernel for MaternSetting {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
+        KernelRescaling::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
             (self.variance.get() / scaled.over, scaled.scale_lengthscales(&self.lengthscales));
         Box::new(Matern::new(self.smoothness, variance, lengthscales))
@@ -204,21 +204,21 @@ impl SpecKernel for RationalQuadraticSetting {
         Box::new(RationalQuadratic::new(self.variance.get(), self.alpha.get(), lengthscales))
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for RationalQuadraticSetting {
+impl StationarySpecKernel for RationalQuadraticSetting {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
+        KernelRescaling::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
             (self.variance.get() / scaled.over, scaled.scale_lengthscales(&self.lengthscales));
         Box::new(RationalQuadratic::new(variance, self.alpha.get(), lengthscales))

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BoxScale, ExponentiatedQuadraticTerm, Kernel, KernelKeyError, KernelKeyErrorReason, SpecKernel, StationaryKernel,
+    ExponentiatedQuadraticTerm, Kernel, KernelKeyError, KernelKeyErrorReason, KernelRescaling, SpecKernel,
+    StationarySpecKernel,
 };
 use dpgp_linalg::{exponential_of_nonpositive, for_each_piece_in_parallel};
 use dpgp_number::Positive;
@@ -64,21 +65,21 @@ impl SpecKernel for ExponentiatedQuadraticSetting {
         Box::new(ExponentiatedQuadratic::isotropic(self.variance.get(), self.lengthscale.get()))
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for ExponentiatedQuadraticSetting {
+impl StationarySpecKernel for ExponentiatedQuadraticSetting {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).scale_lengthscales(&[self.lengthscale])
+        KernelRescaling::new(sides).scale_lengthscales(&[self.lengthscale])
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
             (self.variance.get() / scaled.over, scaled.scale_lengthscales(&[self.lengthscale]));
         Box::new(ExponentiatedQuadratic::ard(variance, lengthscales))
@@ -119,21 +120,21 @@ impl SpecKernel for ArdExponentiatedQuadraticSetting {
         Box::new(ExponentiatedQuadratic::ard(self.variance.get(), lengthscales))
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for ArdExponentiatedQuadraticSetting {
+impl StationarySpecKernel for ArdExponentiatedQuadraticSetting {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
+        KernelRescaling::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
             (self.variance.get() / scaled.over, scaled.scale_lengthscales(&self.lengthscales));
         Box::new(ExponentiatedQuadratic::ard(variance, lengthscales))

@@ -5,7 +5,7 @@ use dpgp_number::Positive;
 
 /// A kernel of the difference of its inputs alone, in units of a box. A kernel that says what it is there serves mechanisms that see a
 /// process through its frequencies.
-pub trait StationaryKernel {
+pub trait StationarySpecKernel {
     /// `k(x, x)`.
     fn total_variance(&self) -> f64;
 
@@ -13,7 +13,7 @@ pub trait StationaryKernel {
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64>;
 
     /// The covariance function between points in units of the sides.
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel>;
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel>;
 
     /// The exponentiated quadratic kernels that it is the sum of, if it is one.
     fn exponentiated_quadratic_terms(&self, _sides: &[f64]) -> Option<Vec<ExponentiatedQuadraticTerm>> {
@@ -28,7 +28,7 @@ pub trait StationaryKernel {
 
 /// The units of a box, and what a kernel on it is changed by.
 #[derive(Debug, Clone, Copy)]
-pub struct BoxScale<'a> {
+pub struct KernelRescaling<'a> {
     /// The sides.
     pub sides: &'a [f64],
     /// Factor of lengthscales; periods stay.
@@ -37,7 +37,7 @@ pub struct BoxScale<'a> {
     pub over: f64,
 }
 
-impl BoxScale<'_> {
+impl KernelRescaling<'_> {
     /// One lengthscale for all inputs or one for each, in units of the sides.
     pub fn scale_lengthscales(self, lengthscales: &[Positive]) -> Vec<f64> {
         let pairs = self.sides.iter().zip(lengthscales.iter().cycle());
@@ -45,8 +45,8 @@ impl BoxScale<'_> {
     }
 
     /// As they are.
-    pub fn new(sides: &[f64]) -> BoxScale<'_> {
-        BoxScale { sides, stretch: 1.0, over: 1.0 }
+    pub fn new(sides: &[f64]) -> KernelRescaling<'_> {
+        KernelRescaling { sides, stretch: 1.0, over: 1.0 }
     }
 }
 
@@ -95,7 +95,7 @@ impl BoxKernel {
 
     /// The kernel over its variance, in units of the box, all lengthscales that much longer; periods stay.
     pub fn correlation_kernel(&self, stretch: f64) -> Box<dyn Kernel> {
-        let scaled = BoxScale { sides: &self.sides, stretch, over: self.variance };
+        let scaled = KernelRescaling { sides: &self.sides, stretch, over: self.variance };
         self.setting.as_stationary().map_or_else(
             || Box::new(ConstantKernel(0.0)) as Box<dyn Kernel>,
             |kernel| kernel.build_scaled_kernel(scaled),
@@ -123,7 +123,7 @@ impl BoxKernel {
 
     /// Whether it is a sum of functions of one input or two.
     pub fn is_sum_over_inputs_or_pairs(&self) -> bool {
-        self.setting.as_stationary().is_some_and(StationaryKernel::is_sum_over_inputs_or_pairs)
+        self.setting.as_stationary().is_some_and(StationarySpecKernel::is_sum_over_inputs_or_pairs)
     }
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::in_box::ConstantKernel;
-use super::{BoxScale, Kernel, SpecKernel, StationaryKernel};
+use super::{Kernel, KernelRescaling, SpecKernel, StationarySpecKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance`: an unknown constant, for sums.
@@ -38,12 +38,12 @@ impl SpecKernel for BiasKernel {
         Box::new(self.clone())
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for BiasKernel {
+impl StationarySpecKernel for BiasKernel {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
@@ -52,7 +52,7 @@ impl StationaryKernel for BiasKernel {
         Vec::new()
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
         Box::new(ConstantKernel(self.variance.get() / scaled.over))
     }
 }

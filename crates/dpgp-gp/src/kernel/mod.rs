@@ -26,7 +26,7 @@ pub use combined::{ProductKernel, SumKernel};
 pub use distance::{Matern, RationalQuadratic, Smoothness};
 pub use eq::ExponentiatedQuadratic;
 pub use gibbs::{DensityLengthscale, GibbsKernel};
-pub use in_box::{BoxKernel, BoxScale, StationaryKernel};
+pub use in_box::{BoxKernel, KernelRescaling, StationarySpecKernel};
 pub use integral::{kernel_double_integral, kernel_double_integral_log_slope, kernel_single_integral};
 pub use named::{KernelKeyError, KernelKeyErrorReason, SpecKernel};
 

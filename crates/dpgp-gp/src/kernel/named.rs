@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Kernel, StationaryKernel};
+use super::{Kernel, StationarySpecKernel};
 
 /// The table of a kernel in a spec: its settings, and the covariance function that they make.
 ///
@@ -29,7 +29,7 @@ pub trait SpecKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOw
     fn build_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
 
     /// Its form on a box, if it depends on the difference of inputs alone.
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         None
     }
 }
@@ -98,7 +98,7 @@ macro_rules! kernels {
             }
 
             /// As [`SpecKernel::as_stationary`].
-            pub fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+            pub fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
                 match self {
                     $(Self::$name(table) => table.as_stationary(),)+
                 }

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxScale, Kernel, SpecKernel, StationaryKernel};
+use super::{Kernel, KernelRescaling, SpecKernel, StationarySpecKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance * exp(-2 sum_l sin^2(pi (x_l - x'_l) / period) / lengthscale^2)`.
@@ -56,12 +56,12 @@ impl SpecKernel for PeriodicKernel {
         Box::new(self.clone())
     }
 
-    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for PeriodicKernel {
+impl StationarySpecKernel for PeriodicKernel {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
@@ -69,11 +69,11 @@ impl StationaryKernel for PeriodicKernel {
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
         // exp(-2 sin^2(pi r / p) / l^2) is exp(-r^2 / (2 (p l / (2 pi))^2)) for short distances r.
         let near = self.lengthscale.get() / std::f64::consts::TAU;
-        BoxScale { stretch: near, ..BoxScale::new(sides) }.scale_lengthscales(&[self.period])
+        KernelRescaling { stretch: near, ..KernelRescaling::new(sides) }.scale_lengthscales(&[self.period])
     }
 
-    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
-        let BoxScale { sides, stretch, over } = scaled;
+    fn build_scaled_kernel(&self, scaled: KernelRescaling<'_>) -> Box<dyn Kernel> {
+        let KernelRescaling { sides, stretch, over } = scaled;
         Box::new(ScaledPeriodicKernel { periodic: self.clone(), sides: sides.to_vec(), stretch, over })
     }
 }

@@ -50,7 +50,7 @@ impl SiteInterpolationVariance {
     /// For sites that are no grid of [`CountingSites::grid_with_boundary`].
     pub fn from_features(sites: &CountingSites, features: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> Self {
         let (inputs, at_sites) = (sites.places.ncols(), features(&sites.places));
-        let cells = SiteGridCells::new(sites);
+        let cells = CellsBetweenSites::new(sites);
         let (nodes, corners) = unit_cell_nodes_and_corners(inputs);
         let mut squares = DVector::zeros(at_sites.ncols());
         for node in nodes.row_iter() {
@@ -100,14 +100,14 @@ fn unit_cell_nodes_and_corners(inputs: usize) -> (DMatrix<f64>, DMatrix<f64>) {
 }
 
 /// The cells between the sites of a grid.
-struct SiteGridCells {
+struct CellsBetweenSites {
     /// The sites at their lowest corners.
     lower: Vec<usize>,
     /// How far the next site along each input is, in the order of the sites.
     strides: Vec<usize>,
 }
 
-impl SiteGridCells {
+impl CellsBetweenSites {
     fn new(sites: &CountingSites) -> Self {
         let inputs = sites.places.ncols();
         // The last input moves fastest, from its first site to its last.

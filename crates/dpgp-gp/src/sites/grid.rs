@@ -207,7 +207,7 @@ impl Lattice {
 
 /// A cell with the rows in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LatticeCellSums {
+pub struct LatticeCellCountAndSum {
     /// The number of the cell.
     pub place: usize,
     /// Its rows.
@@ -227,7 +227,7 @@ pub struct LatticeCountsAndSums {
     /// The number of rows.
     pub rows: u64,
     /// The cells that hold any, with the sums of their targets.
-    pub cells: Vec<LatticeCellSums>,
+    pub cells: Vec<LatticeCellCountAndSum>,
     /// The sum of the squares of all targets.
     pub squares: i128,
 }

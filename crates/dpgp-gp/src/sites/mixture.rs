@@ -32,7 +32,7 @@ pub struct SiteProcessPosterior {
 
 /// Predictions of the members that count at some inputs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MixturePrediction {
+pub struct FunctionAndTargetPredictions {
     /// The function.
     pub function: PredictiveMixture,
     /// Observations of it: each member has a noise variance of its own.
@@ -71,16 +71,16 @@ impl SiteProcessPosterior {
     }
 
     /// Predicts the function and targets at inputs (t x d), in units of the box.
-    pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
+    pub fn predict(&self, inputs: &DMatrix<f64>) -> FunctionAndTargetPredictions {
         self.predict_from_projections(self.projected_cross_correlations(inputs))
     }
 
     /// The same from the matrices of the kernels between the sites and the inputs ([`HyperparameterGrid::kernel_matrices`]).
-    pub fn predict_from_kernel_matrices(&self, matrices: &[DMatrix<f64>]) -> MixturePrediction {
+    pub fn predict_from_kernel_matrices(&self, matrices: &[DMatrix<f64>]) -> FunctionAndTargetPredictions {
         self.predict_from_projections(self.map_heavy_kernels(|kernel| product(&self.map, &matrices[kernel])))
     }
 
-    fn predict_from_projections(&self, crosses: Vec<Option<DMatrix<f64>>>) -> MixturePrediction {
+    fn predict_from_projections(&self, crosses: Vec<Option<DMatrix<f64>>>) -> FunctionAndTargetPredictions {
         let total: f64 = self.heavy_members().map(|(_, weight)| weight).sum();
         let (mut function, mut targets) = (Vec::new(), Vec::new());
         for (member, weight, cross) in self.heavy_members_with_kernel_entries(&crosses) {
@@ -90,7 +90,7 @@ impl SiteProcessPosterior {
             function.push(of_function);
             targets.push(of_targets);
         }
-        MixturePrediction {
+        FunctionAndTargetPredictions {
             function: PredictiveMixture::from_parts(function),
             targets: PredictiveMixture::from_parts(targets),
         }

@@ -38,12 +38,12 @@ use nalgebra::{DMatrix, DVector};
 pub use between::SiteInterpolationVariance;
 pub use counts::SiteCountPosterior;
 pub use grid::{
-    CountingSites, Lattice, LatticeCellSums, LatticeCountsAndSums, TARGET_BITS, additive_site_points,
+    CountingSites, Lattice, LatticeCellCountAndSum, LatticeCountsAndSums, TARGET_BITS, additive_site_points,
     box_midpoint_grid, site_points,
 };
-pub use inputs::{GramEntry, GramMap, GramMapTerm, GramPosterior, GramProjection, InputPosterior};
+pub use inputs::{GramEntry, GramMap, GramMapTerm, GramPosterior, GramPosteriorAndProjection, InputPosterior};
 pub use mixture::{
-    HyperparameterGrid, KernelWithLogPrior, MixturePrediction, PublicReferenceModel, SiteProcessPosterior,
+    FunctionAndTargetPredictions, HyperparameterGrid, KernelWithLogPrior, PublicReferenceModel, SiteProcessPosterior,
     ValueWithLogPrior,
 };
 pub use passes::{fit_mixture_from_kernel_matrices, fit_site_mixture};

@@ -57,7 +57,7 @@ pub fn fit_mixture_from_kernel_matrices(
         second = mixed.second_moment(&seen, &correlated);
         mixed = WeightedMembers::new(grid, &seen, &correlated, &second)?;
     }
-    let unresolved = inputs.unresolved_error_covariance(features, &second);
+    let unresolved = inputs.input_error_under_noiseless_sums(features, &second);
     Ok(SiteProcessPosterior::new(&seen, correlated, unresolved, grid, mixed.members, mixed.weights))
 }
 
@@ -175,7 +175,7 @@ impl NoiseVarianceNode {
 }
 
 /// The share of the noise variances nearest to one node.
-struct NodeEvidence {
+struct NodeEvidenceAndMeanNoise {
     log_evidence: f64,
     noise: f64,
 }
@@ -194,10 +194,10 @@ impl<'a> NoiseVariancePosterior<'a> {
         steps: usize,
     ) -> Vec<SiteMixtureMember> {
         let curve = NoiseVariancePosterior::new(seen, &members, steps);
-        let nearest: Vec<NodeEvidence> = (0..members.len()).map(|node| curve.node_evidence(node)).collect();
+        let nearest: Vec<NodeEvidenceAndMeanNoise> = (0..members.len()).map(|node| curve.node_evidence(node)).collect();
         let resolved = members.into_iter().zip(nearest);
         resolved
-            .map(|(each, NodeEvidence { log_evidence, noise })| SiteMixtureMember {
+            .map(|(each, NodeEvidenceAndMeanNoise { log_evidence, noise })| SiteMixtureMember {
                 log_evidence,
                 noise,
                 ..each.member
@@ -205,7 +205,7 @@ impl<'a> NoiseVariancePosterior<'a> {
             .collect()
     }
 
-    fn node_evidence(&self, node: usize) -> NodeEvidence {
+    fn node_evidence(&self, node: usize) -> NodeEvidenceAndMeanNoise {
         let half = self.steps as i64 / 2;
         let places: Vec<f64> = (-half..=half).filter_map(|step| self.log_noise_variance_at_step(node, step)).collect();
         let logs: Vec<f64> = places.iter().map(|place| self.log_evidence(node, *place)).collect();
@@ -216,7 +216,7 @@ impl<'a> NoiseVariancePosterior<'a> {
             total += weight;
             noise += weight * place.exp();
         }
-        NodeEvidence { log_evidence: most + total.ln(), noise: noise / total }
+        NodeEvidenceAndMeanNoise { log_evidence: most + total.ln(), noise: noise / total }
     }
 
     /// So many steps from a node, in the logarithm; none beyond the last node.
@@ -325,7 +325,7 @@ mod tests {
             let noises = [0.6f64, 0.8, 1.0, 1.4, 1.8].map(f64::exp);
             let total: f64 = noises.iter().map(|noise| evidence(*noise).exp()).sum();
             let mean: f64 = noises.iter().map(|noise| noise * evidence(*noise).exp()).sum::<f64>() / total;
-            let NodeEvidence { log_evidence, noise } = curve.node_evidence(1);
+            let NodeEvidenceAndMeanNoise { log_evidence, noise } = curve.node_evidence(1);
             assert!(
                 (log_evidence - total.ln()).abs() < 1e-12 && (noise - mean).abs() < 1e-12,
                 "{log_evidence} {noise}"

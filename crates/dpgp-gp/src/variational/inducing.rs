@@ -18,14 +18,14 @@ pub struct InducingInputs<'k> {
 
 /// Inputs as the model sees them.
 #[derive(Debug, Clone)]
-pub struct FeaturesWithConditionalVariances {
+pub struct CovariancesWithConditionalVariances {
     /// `k(x_i, z_j)`, (n x m).
     pub features: DMatrix<f64>,
     /// `k(x_i, x_i) - k_i' K_ZZ^-1 k_i`, what the inducing values leave open.
     pub conditional: DVector<f64>,
 }
 
-impl FeaturesWithConditionalVariances {
+impl CovariancesWithConditionalVariances {
     /// `k_i' M k_i` for a matrix of the inducing inputs (m x m).
     pub fn quadratic_forms(&self, matrix: &DMatrix<f64>) -> DVector<f64> {
         (&self.features * matrix).component_mul(&self.features).column_sum()
@@ -67,7 +67,7 @@ impl<'k> InducingInputs<'k> {
     }
 
     /// The covariances of inputs (n x d) with the inducing inputs, (n x m).
-    pub fn features(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn inducing_covariances(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
         let mut features = DMatrix::zeros(inputs.nrows(), self.size());
         let mut input = vec![0.0; inputs.ncols()];
         for i in 0..inputs.nrows() {
@@ -79,11 +79,11 @@ impl<'k> InducingInputs<'k> {
     }
 
     /// Inputs (n x d) with what the inducing values leave open.
-    pub fn features_with_conditional_variances(&self, inputs: &DMatrix<f64>) -> FeaturesWithConditionalVariances {
-        let features = self.features(inputs);
+    pub fn covariances_with_conditional_variances(&self, inputs: &DMatrix<f64>) -> CovariancesWithConditionalVariances {
+        let features = self.inducing_covariances(inputs);
         let explained = self.factor.lower_solve(&features.transpose());
         let conditional = DVector::from_vec(unexplained_variances(self.kernel, inputs, &explained));
-        FeaturesWithConditionalVariances { features, conditional }
+        CovariancesWithConditionalVariances { features, conditional }
     }
 }
 
@@ -101,7 +101,7 @@ impl<'k> InducingInputs<'k> {
 /// ```
 /// use dpgp_gp::variational::InducingGrid;
 /// let grid = InducingGrid { sides: vec![vec![0.0, 1.0, 2.0]], variance: 1.0, lengthscale: 1.0 };
-/// assert_eq!((grid.covariance_bumps().len(), grid.midpoint_bumps().len()), (3, 5));
+/// assert_eq!((grid.covariance_bumps().len(), grid.covariance_product_bumps().len()), (3, 5));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct InducingGrid {
@@ -120,7 +120,7 @@ impl InducingGrid {
     }
 
     /// p at all midpoints.
-    pub fn midpoint_bumps(&self) -> GaussianBumpGrid {
+    pub fn covariance_product_bumps(&self) -> GaussianBumpGrid {
         GaussianBumpGrid::new(self.midpoint_axes(), self.lengthscale * std::f64::consts::FRAC_1_SQRT_2, 1.0)
     }
 
@@ -133,7 +133,7 @@ impl InducingGrid {
     /// midpoint it is. In the metric in which entries beside the diagonal of B count twice, the length of a record's part of B
     /// is `sum_s w_s p_s^2`, squared.
     pub fn midpoint_weights(&self) -> DVector<f64> {
-        let mut sums = DVector::zeros(self.midpoint_bumps().len());
+        let mut sums = DVector::zeros(self.covariance_product_bumps().len());
         self.for_each_inducing_pair(|pair| sums[pair.midpoint] += pair.share * pair.share);
         sums
     }
@@ -143,7 +143,7 @@ impl InducingGrid {
     /// Obligation: where noise on B is spherical in this metric with the standard deviation `sd`, they tell all that B does: their noise
     /// is independent with the variances `sd^2 / w_s`, since no entry of B has a share in two midpoints.
     pub fn fold_onto_midpoints(&self, b: &DMatrix<f64>) -> DVector<f64> {
-        let mut sums = DVector::zeros(self.midpoint_bumps().len());
+        let mut sums = DVector::zeros(self.covariance_product_bumps().len());
         self.for_each_inducing_pair(|pair| sums[pair.midpoint] += pair.share * b[(pair.one, pair.other)]);
         sums.component_div(&self.midpoint_weights())
     }
@@ -194,7 +194,7 @@ mod tests {
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
         let inducing = InducingInputs::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
         assert_eq!((inducing.size(), inducing.k_zz()[(0, 0)], inducing.jitter()), (1, 3.0, 0.0));
-        let at = inducing.features_with_conditional_variances(&DMatrix::from_column_slice(2, 1, &[0.0, 1.0]));
+        let at = inducing.covariances_with_conditional_variances(&DMatrix::from_column_slice(2, 1, &[0.0, 1.0]));
         let near = 3.0 * (-0.5f64).exp();
         assert!((at.features[0] - 3.0).abs() < 1e-15 && (at.features[1] - near).abs() < 1e-15);
         let open = 3.0 - 3.0 * (-1.0f64).exp();
@@ -213,7 +213,7 @@ mod inducing_grid_tests {
     #[test]
     fn products_of_covariances_are_bumps_at_midpoints() {
         let (grid, inputs) = (grid(), DMatrix::from_row_slice(2, 2, &[0.4, 0.1, 2.0, -1.5]));
-        let (k, p) = (grid.covariance_bumps().features(&inputs), grid.midpoint_bumps().features(&inputs));
+        let (k, p) = (grid.covariance_bumps().features(&inputs), grid.covariance_product_bumps().features(&inputs));
         for row in 0..2 {
             let b = k.row(row).transpose() * k.row(row);
             // Without noise the sums at the midpoints come back, and the length is that of the matrix.

@@ -16,7 +16,7 @@ mod posterior;
 mod statistics;
 
 pub use bounds::{FeatureNormBound, GaussianBumpGrid, squared_kernel_vector_norm_bound};
-pub use inducing::{FeaturesWithConditionalVariances, InducingGrid, InducingInputs};
+pub use inducing::{CovariancesWithConditionalVariances, InducingGrid, InducingInputs};
 pub use noise_aware::{NoiseCorrection, Regularisation, noise_aware_posterior, projected_moment_posterior};
 pub use posterior::{GaussianPrediction, WeightPosterior, draw_from_prior};
 pub use statistics::{DirichletLabels, IntegerSumUnits, IntegerSums, NoisySufficientStatistics, SufficientStatistics};

@@ -30,7 +30,7 @@ const DOUBLINGS: usize = 60;
 /// let inducing = InducingInputs::new(&kernel, &input)?;
 /// let sums = SufficientStatistics::new(&inducing, &input, &[4.0], 10.0).with_zero_noise();
 /// let posterior = noise_aware_posterior(&inducing, &sums, Regularisation::Tight, NoiseCorrection::FirstOrder)?;
-/// let found = posterior.predict(&inducing.features_with_conditional_variances(&input));
+/// let found = posterior.predict(&inducing.covariances_with_conditional_variances(&input));
 /// assert!((found.mean[0] - 3.0).abs() < 1e-14 && (found.variance[0] - 0.75).abs() < 1e-14);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
@@ -404,7 +404,7 @@ mod moment_tests {
         let statistics = SufficientStatistics::new(&inducing, &x, &y, 2.0);
         let mut noisy = statistics.with_zero_noise();
         noisy.sd_a = 1e-5;
-        let grid = inducing.features(&DMatrix::from_fn(17, 1, |g, _| -2.0 + 0.25 * g as f64));
+        let grid = inducing.inducing_covariances(&DMatrix::from_fn(17, 1, |g, _| -2.0 + 0.25 * g as f64));
         let projected = projected_moment_posterior(&inducing, &noisy, 0.04, &grid, 60).unwrap();
         let unit = statistics.with_zero_noise().scaled(25.0);
         let exact = noise_aware_posterior(&inducing, &unit, Regularisation::Tight, NoiseCorrection::None).unwrap();

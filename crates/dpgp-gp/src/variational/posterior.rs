@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{FeaturesWithConditionalVariances, InducingInputs};
+use super::{CovariancesWithConditionalVariances, InducingInputs};
 use crate::kernel::Kernel;
 use crate::{PredictiveMixture, WeightedNormals};
 use dpgp_linalg::pivoted_cholesky;
@@ -25,7 +25,7 @@ pub struct WeightPosterior {
 
 impl WeightPosterior {
     /// Mean and variance of f at each input: `k' mean` and `k' covariance k` plus the open part. Cost `t m^2`.
-    pub fn predict(&self, at: &FeaturesWithConditionalVariances) -> GaussianPrediction {
+    pub fn predict(&self, at: &CovariancesWithConditionalVariances) -> GaussianPrediction {
         let spread = &at.features * &self.covariance;
         let mut variance = at.conditional.clone();
         let rows = variance.len().max(1);
@@ -92,7 +92,7 @@ mod tests {
             covariance: DMatrix::from_row_slice(2, 2, &[4.0, 1.0, 1.0, 2.0]),
             jitter: 0.0,
         };
-        let at = FeaturesWithConditionalVariances {
+        let at = CovariancesWithConditionalVariances {
             features: DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 0.0, 3.0]),
             conditional: DVector::from_column_slice(&[0.5, 0.25]),
         };

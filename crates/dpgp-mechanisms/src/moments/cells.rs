@@ -481,7 +481,7 @@ mod tests {
 
     use super::*;
     use dpgp_gp::kernel::BoxKernel;
-    use dpgp_gp::sites::LatticeCellSums;
+    use dpgp_gp::sites::LatticeCellCountAndSum;
 
     fn reference(rows: usize, dimensions: usize) -> PublicReferenceModel {
         let kernel = toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscales = [0.2] }").unwrap();
@@ -566,7 +566,8 @@ mod tests {
     }
 
     fn counted(rows: &[(usize, i64)], lattice: Lattice) -> LatticeCountsAndSums {
-        let cells = rows.iter().map(|(place, target)| LatticeCellSums { place: *place, rows: 1, targets: *target });
+        let cells =
+            rows.iter().map(|(place, target)| LatticeCellCountAndSum { place: *place, rows: 1, targets: *target });
         let squares = rows.iter().map(|(_, target)| i128::from(*target).pow(2)).sum();
         LatticeCountsAndSums { lattice, rows: rows.len() as u64, cells: cells.collect(), squares }
     }

@@ -105,7 +105,7 @@ impl RecordMomentsDesign {
     }
 
     /// The noise on a number of weight 1, for `sigma` sensitivities.
-    fn noise_scale(&self, sigma: f64) -> f64 {
+    fn unit_weight_noise_sd(&self, sigma: f64) -> f64 {
         match self {
             Self::Waves(design) => design.lattice_noise(sigma).scale,
             Self::Cells(design) => design.noise(sigma).scale,
@@ -186,7 +186,7 @@ impl MomentsModel {
         cell: &PrivacySetting,
         source: &mut impl Rng,
     ) -> Result<ReleasedMoments, MechanismError> {
-        let DesignWithNoise { design, sigma, .. } = self.design_noise(sums, cell)?;
+        let DesignWithNoise { design, sigma, .. } = self.design_moments_for_cell(sums, cell)?;
         let (rows, unit) = (sums.to_row_sums(), self.summand.target_unit_value());
         Ok(match &design {
             RecordMomentsDesign::Waves(design) => {
@@ -208,7 +208,7 @@ impl MomentsModel {
         cell: &PrivacySetting,
         stream: &mut impl Rng,
     ) -> Result<SimulatedMoments, MechanismError> {
-        let DesignWithNoise { design, sigma, guarantee } = self.design_noise(sums, cell)?;
+        let DesignWithNoise { design, sigma, guarantee } = self.design_moments_for_cell(sums, cell)?;
         let (rows, unit, free) = (sums.to_row_sums(), self.summand.target_unit_value(), cell.epsilon.is_unprotected());
         let design = match design {
             RecordMomentsDesign::Waves(design) => design,
@@ -240,7 +240,7 @@ impl MomentsModel {
     /// # Errors
     /// [`MechanismError`] as for a release.
     pub fn exact_moments(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
-        let DesignWithNoise { design, .. } = self.design_noise(sums, cell)?;
+        let DesignWithNoise { design, .. } = self.design_moments_for_cell(sums, cell)?;
         let (rows, unit) = (sums.to_row_sums(), self.summand.target_unit_value());
         let (exact, counted) = match &design {
             RecordMomentsDesign::Waves(design) => {
@@ -267,13 +267,17 @@ impl MomentsModel {
         sums: &LatticeSums,
         cell: &PrivacySetting,
     ) -> Result<CertifiedMomentsNoise, MechanismError> {
-        Ok(self.design_noise(sums, cell)?.guarantee)
+        Ok(self.design_moments_for_cell(sums, cell)?.guarantee)
     }
 
     /// The moments of least expected error for the noise of a cell.
     ///
     /// Obligation: it depends on the number of rows where that is public, and on the spec.
-    fn design_noise(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignWithNoise, MechanismError> {
+    fn design_moments_for_cell(
+        &self,
+        sums: &LatticeSums,
+        cell: &PrivacySetting,
+    ) -> Result<DesignWithNoise, MechanismError> {
         let (rows, sigma) = (self.public_row_count(sums.rows as usize), self.row_noise_multiplier(cell));
         let key = DesignKey { rows, sigma };
         let design = self.designs.get_or_compute(key, || self.design_moments(&self.reference_model(rows)?, sigma))?;
@@ -283,7 +287,7 @@ impl MomentsModel {
             true => certificate,
             false => certificate.with_caveats(&[(GuaranteeCaveat::PrivateFilter, self.filtered)]),
         };
-        let record = RoundedNoiseParameters { sensitivity, sd: design.noise_scale(sigma) };
+        let record = RoundedNoiseParameters { sensitivity, sd: design.unit_weight_noise_sd(sigma) };
         Ok(DesignWithNoise { design, sigma, guarantee: CertifiedMomentsNoise { certificate, record } })
     }
 

@@ -9,8 +9,8 @@ use super::{FourierMomentsDesign, Frequencies, MomentsModel, ReleasedCellSums};
 use crate::MechanismError;
 use dpgp_gp::cells::{CellPosterior, CellPrior, GridMeans};
 use dpgp_gp::sites::{
-    FeatureSums, HyperparameterGrid, InputPosterior, Lattice, MixturePrediction, NoisyFeatureSums, SiteFeatures,
-    SiteProcessPosterior, fit_site_mixture,
+    FeatureSums, FunctionAndTargetPredictions, HyperparameterGrid, InputPosterior, Lattice, NoisyFeatureSums,
+    SiteFeatures, SiteProcessPosterior, fit_site_mixture,
 };
 use dpgp_number::Positive;
 
@@ -65,7 +65,7 @@ pub enum MomentsPosterior {
 
 impl MomentsPosterior {
     /// At points (t x d) in units of the box.
-    fn predict(&self, points: &DMatrix<f64>) -> MixturePrediction {
+    fn predict(&self, points: &DMatrix<f64>) -> FunctionAndTargetPredictions {
         match self {
             Self::Sites(mixture) => mixture.predict(points),
             Self::Cells(posterior) => posterior.predict(points),
@@ -295,7 +295,11 @@ impl MomentsModel {
     }
 
     /// The function and targets at points (t x d), in units of the model.
-    pub fn predict_in_model_units(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> MixturePrediction {
+    pub fn predict_in_model_units(
+        &self,
+        posterior: &MomentsPosterior,
+        points: &DMatrix<f64>,
+    ) -> FunctionAndTargetPredictions {
         posterior.predict(&scale_and_clip_to_box(points, &self.mechanism().domain))
     }
 

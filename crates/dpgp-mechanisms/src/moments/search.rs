@@ -213,7 +213,7 @@ impl WeightRiskObjective {
         steps: usize,
     ) -> Result<f64, LinalgError> {
         let noise = (sigma * rule.sensitivity()).powi(2);
-        let passed = self.least_density_error_variances(rule.plain_weight_factor(), noise);
+        let passed = self.least_unknown_density_variances(rule.plain_weight_factor(), noise);
         let mut weights = vec![1.0 / passed.len() as f64; passed.len()];
         let mut bound = 0.0f64;
         for _ in 0..steps {
@@ -228,10 +228,10 @@ impl WeightRiskObjective {
     }
 
     /// `p_j`: a lower bound, for each frequency, on the variance that the unknown density of inputs adds.
-    pub(super) fn least_density_error_variances(&self, most: f64, noise: f64) -> Vec<f64> {
+    pub(super) fn least_unknown_density_variances(&self, most: f64, noise: f64) -> Vec<f64> {
         let rows = self.transfer.row_iter();
         rows.map(|row| {
-            DensityErrorVariance { shares: row.iter().copied().collect(), precision: self.precision }
+            UnknownDensityVariance { shares: row.iter().copied().collect(), precision: self.precision }
                 .lower_bound(most / noise)
         })
         .collect()
@@ -239,14 +239,14 @@ impl WeightRiskObjective {
 }
 
 /// Variance that the unknown density of inputs adds to one frequency: `sum_k B_k / (a + x_k)`.
-struct DensityErrorVariance {
+struct UnknownDensityVariance {
     /// `B_k`.
     shares: Vec<f64>,
     /// a.
     precision: f64,
 }
 
-impl DensityErrorVariance {
+impl UnknownDensityVariance {
     /// A lower bound on the least over `x >= 0` that add up to at most `total`: by duality it is, for any multiplier `l >= 0`, at least
     /// `sum_k min_x (B_k / (a + x) + l x) - l total`, where `x_k = (sqrt(B_k / l) - a)+`.
     fn lower_bound(&self, total: f64) -> f64 {
@@ -393,7 +393,7 @@ mod tests {
         let bound = search.risk_lower_bound(&rule, 0.7, 30).unwrap();
         assert!(bound <= found.risk && bound > 0.92 * found.risk, "{bound} {}", found.risk);
         // It is a bound on what is left where density passes on the least that it can.
-        let passed = search.least_density_error_variances(rule.plain_weight_factor(), noise);
+        let passed = search.least_unknown_density_variances(rule.plain_weight_factor(), noise);
         let scan = (1..40).flat_map(|i| (1..40 - i).map(move |j| [f64::from(i), f64::from(j), f64::from(40 - i - j)]));
         let risks = scan.map(|weights| {
             let own = [0, 1, 2].map(|j| noise * 40.0 / weights[j] + passed[j]);
@@ -411,9 +411,9 @@ mod lower_bound_tests {
     /// Two equal shares take half of the total each; one that is too small takes none. Nothing to share is passed on as it is.
     #[test]
     fn what_is_passed_on_is_least_where_slopes_are_equal() {
-        let equal = DensityErrorVariance { shares: vec![3.0, 3.0], precision: 1.0 };
+        let equal = UnknownDensityVariance { shares: vec![3.0, 3.0], precision: 1.0 };
         assert!((equal.lower_bound(4.0) - 2.0 * 3.0 / 3.0).abs() < 1e-9);
-        let unequal = DensityErrorVariance { shares: vec![16.0, 1.0], precision: 1.0 };
+        let unequal = UnknownDensityVariance { shares: vec![16.0, 1.0], precision: 1.0 };
         // The slope 16 / (1 + 2)^2 is still more than that of the other at zero, 1.
         assert!((unequal.lower_bound(2.0) - (16.0 / 3.0 + 1.0)).abs() < 1e-9);
         assert!((unequal.lower_bound(0.0) - 17.0).abs() < 1e-9);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::frequencies::{BITS, PhaseTable, is_zero};
 use super::{FourierMomentsDesign, FourierMomentsNoise, Frequencies};
-use dpgp_gp::sites::{FeatureSums, LatticeCellSums, LatticeCountsAndSums, NoisyFeatureSums};
+use dpgp_gp::sites::{FeatureSums, LatticeCellCountAndSum, LatticeCountsAndSums, NoisyFeatureSums};
 use dpgp_noise::RoundedGaussian;
 use dpgp_number::{OutOfRangeError, Positive};
 
@@ -33,7 +33,7 @@ enum SummedQuantity {
 }
 
 impl SummedQuantity {
-    fn value(self, cell: &LatticeCellSums) -> i128 {
+    fn value(self, cell: &LatticeCellCountAndSum) -> i128 {
         match self {
             Self::Targets => i128::from(cell.targets),
             Self::Rows => i128::from(cell.rows),
@@ -118,7 +118,7 @@ impl IntegerUnits {
 
 /// Cells with their coordinates.
 struct LocatedCells<'a> {
-    cells: &'a [LatticeCellSums],
+    cells: &'a [LatticeCellCountAndSum],
     /// The cell along each input, a list for each.
     coordinates: Vec<Vec<usize>>,
 }
@@ -234,7 +234,7 @@ mod tests {
                 .unwrap();
         let points = [[1.5 / 8.0, 6.5 / 8.0], [7.5 / 8.0, 2.5 / 8.0]];
         let (targets, rows) = ([5i64, -3], [2u64, 1]);
-        let cells = (0..2).map(|i| LatticeCellSums {
+        let cells = (0..2).map(|i| LatticeCellCountAndSum {
             place: lattice.cell_index(&points[i]),
             rows: rows[i],
             targets: targets[i],

@@ -128,7 +128,7 @@ mod tests {
     /// The squared distance of two records, by the features themselves.
     fn distance(grid: &InducingGrid, c: f64, one: (&[f64], f64), other: (&[f64], f64)) -> f64 {
         let inputs = DMatrix::from_row_slice(2, one.0.len(), &[one.0, other.0].concat());
-        let (k, p) = (grid.covariance_bumps().features(&inputs), grid.midpoint_bumps().features(&inputs));
+        let (k, p) = (grid.covariance_bumps().features(&inputs), grid.covariance_product_bumps().features(&inputs));
         let (a, m) = (k.row(0) * one.1 - k.row(1) * other.1, p.row(0) - p.row(1));
         a.norm_squared() + c * m.norm_squared()
     }
@@ -169,7 +169,7 @@ mod tests {
         for place in 0..2000 {
             let (u, apart) = (-3.5 + 6.5 * f64::from(place) / 1999.0, 0.3);
             let x = DMatrix::from_column_slice(2, 1, &[u - apart, u + apart]);
-            let (k, p) = (grid.covariance_bumps().features(&x), grid.midpoint_bumps().features(&x));
+            let (k, p) = (grid.covariance_bumps().features(&x), grid.covariance_product_bumps().features(&x));
             least = least.min(p.row(0).dot(&p.row(1)) / k.row(0).dot(&k.row(1)).powi(2));
         }
         assert!(overlap <= least && overlap > 0.999 * least, "{overlap} {least}");

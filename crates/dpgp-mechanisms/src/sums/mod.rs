@@ -191,7 +191,7 @@ impl SumsSetting {
     ///
     /// # Errors
     /// [`SpecProblem::OutOfRange`].
-    pub fn check_inducing_inputs(&self, inducing: &[RangeSetting]) -> CheckResult {
+    pub fn check_domain_holds_inducing_inputs(&self, inducing: &[RangeSetting]) -> CheckResult {
         let FeatureBoundSetting::Supremum(domain) = &self.features else { return Ok(()) };
         inducing.iter().zip(domain).try_for_each(|(inducing, [low, high])| {
             check_range(SUPREMUM, *low <= inducing.from, "at most the first inducing input", *low)?;

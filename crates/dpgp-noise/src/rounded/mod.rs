@@ -237,7 +237,7 @@ impl<const DIGIT: u32> ExactNormal<DIGIT> {
             }
             let mut fraction = UniformDigits::with_no_digits();
             // e^(-x(2k + x)/2) is k + 1 events of e^(-x (2k + x) / (2k + 2)) each.
-            if (0..=whole).all(|_| draw_tail_event::<DIGIT>(whole, &mut fraction, bits)) {
+            if (0..=whole).all(|_| draw_exp_fraction_event::<DIGIT>(whole, &mut fraction, bits)) {
                 return Self { negative: bits.take(1) == 1, whole, fraction };
             }
         }
@@ -276,7 +276,7 @@ fn draw_exp_half_event<const DIGIT: u32>(bits: &mut RandomBits<'_, impl Rng>) ->
 ///
 /// As above, for a run `x > u_1 > u_2 > ...` whose every step also needs an event of probability q: at least n steps have
 /// the probability `(x q)^n / n!`.
-fn draw_tail_event<const DIGIT: u32>(
+fn draw_exp_fraction_event<const DIGIT: u32>(
     k: u32,
     x: &mut UniformDigits<DIGIT>,
     bits: &mut RandomBits<'_, impl Rng>,
@@ -406,7 +406,8 @@ mod tests {
         }
         // x is uniform too.
         for k in 0..3u32 {
-            let found = enumerate(20, |bits| draw_tail_event::<1>(k, &mut UniformDigits::with_no_digits(), bits));
+            let found =
+                enumerate(20, |bits| draw_exp_fraction_event::<1>(k, &mut UniformDigits::with_no_digits(), bits));
             let integral = mean_kept(f64::from(k));
             let (yes, undecided) = (found.probability(&true), found.undecided);
             assert!(yes <= integral + 1e-12 && integral <= yes + undecided + 1e-12, "{yes} {undecided} {integral}");

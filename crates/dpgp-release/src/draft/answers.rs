@@ -66,14 +66,14 @@ impl SpecDraft {
     /// # Errors
     /// A sentence that says what to enter.
     pub fn parse_answer(&self, place: usize, line: &str) -> Result<Vec<f64>, String> {
-        self.questions[place].parse_answer(line).and_then(|numbers| self.check_answer(place, numbers))
+        self.questions[place].parse_answer(line).and_then(|numbers| self.check_answer_against_bounds(place, numbers))
     }
 
     /// Refuses a standard deviation above half of the width of the bounds, which targets within them cannot have (Popoviciu 1935).
     ///
     /// # Errors
     /// A sentence that says what to enter.
-    pub fn check_answer(&self, place: usize, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
+    pub fn check_answer_against_bounds(&self, place: usize, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
         let bounds = self.target_bounds_question().and_then(|place| self.answer(place));
         match (bounds, &numbers[..]) {
             (Some([low, high]), [root]) if self.questions[place].is_squared && *root > 0.5 * (high - low) => {

@@ -208,7 +208,7 @@ pub fn generate_spec(
         ("@SPLIT@", split_toml(rows)),
         ("@DELTA@", format_exact(delta)),
         // With persons, the number of rows was said by the user, if at all.
-        ("@READ@", data_read_phrase(public.filter(|_| file.people.is_none())).to_owned()),
+        ("@READ@", file_facts_used_phrase(public.filter(|_| file.people.is_none())).to_owned()),
         ("@WHOLE@", whole_record_guarantee_comment(file.people).to_owned()),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
@@ -463,7 +463,7 @@ fn public_row_count(protected: ProtectedPart, file: &UserDataFile<'_>, rows: usi
 }
 
 /// Names what the new spec took from the file: with or without the number of rows.
-fn data_read_phrase(public_rows: Option<usize>) -> &'static str {
+fn file_facts_used_phrase(public_rows: Option<usize>) -> &'static str {
     match public_rows {
         Some(_) => "the column names, their types and the number of rows were",
         None => "the column names and their types were",

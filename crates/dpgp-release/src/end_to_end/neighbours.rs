@@ -1,7 +1,7 @@
 //! Replaces records to make neighbouring datasets.
 
 use crate::sum_rows::columns_to_read;
-use crate::sums_model::SumsModel;
+use crate::sums_model::SumsReleaseMethod;
 use crate::{AnyPlannedSumsRelease, PlannedSumsRelease, PredictionRequest, ReleaseError};
 use dpgp_accounting::NeighbourRelation;
 use dpgp_accounting::{Certificate, Neighbours};
@@ -148,11 +148,11 @@ impl AnyPlannedSumsRelease<'_> {
     }
 }
 
-impl<M: SumsModel> PlannedSumsRelease<'_, M> {
+impl<M: SumsReleaseMethod> PlannedSumsRelease<'_, M> {
     fn replaced_cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
         let names = columns_to_read(&self.setting().data);
         let mut all = Vec::new();
-        for replaced in self.model().extreme_replacements(record) {
+        for replaced in self.method().extreme_replacements(record) {
             let cells = names.iter().cloned().zip(replaced);
             all.push(cells.map(|(column, value)| ReplacedCell { column, value }).collect());
         }

@@ -15,7 +15,7 @@ use crate::certificate_file::has_averaged_hyperparameters;
 use crate::draw::ReleaseGuarantee;
 use crate::exceptions::{large_epsilon_warning, refuse_exceptions_or_large_delta};
 use crate::sum_rows::{RowsInMemory, read_all_rows};
-use crate::sums_model::{NoisyNumber, SumsModel, SumsOf};
+use crate::sums_model::{NoisyNumber, SumsOf, SumsReleaseMethod};
 use crate::{PlannedSumsRelease, PredictionRequest, ReleaseError};
 use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_audit::MechanismOutputs;
@@ -223,7 +223,7 @@ fn float_bits(numbers: &[f64]) -> Vec<u64> {
 /// The relative error of distances: released numbers are doubles of whole numbers.
 const TOLERANCE: f64 = 1e-6;
 
-impl<M: SumsModel> PlannedSumsRelease<'_, M> {
+impl<M: SumsReleaseMethod> PlannedSumsRelease<'_, M> {
     /// Attacks a release of the rows of these files with the privacy that the spec states: records are replaced by
     /// extremes, and what would be written is compared. The noise that hides the difference is that which the file states.
     ///
@@ -268,7 +268,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
             let outputs =
                 [self.sample_outputs(&before.sums, privacy, draws)?, self.sample_outputs(&furthest, privacy, draws)?];
             let exact =
-                [self.model().exact_numbers(privacy, &before.sums)?, self.model().exact_numbers(privacy, &furthest)?];
+                [self.method().exact_numbers(privacy, &before.sums)?, self.method().exact_numbers(privacy, &furthest)?];
             let releases = NeighbourOutputs { outputs, exact: Some(exact), stated: Some(stated) };
             checks.extend(releases.check_claim(claim));
         }
@@ -289,8 +289,8 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
 
     /// Replacements of a record. If rows with missing cells are dropped, one replacement lacks all cells.
     fn record_replacements(&self, record: &[f64]) -> Vec<Vec<f64>> {
-        let mut ways = self.model().extreme_replacements(record);
-        if self.setting().data.drops_missing() && self.model().protects_whole_rows() {
+        let mut ways = self.method().extreme_replacements(record);
+        if self.setting().data.drops_missing() && self.method().neighbour_may_lack_whole_row() {
             ways.push(vec![f64::NAN; record.len()]);
         }
         ways
@@ -303,13 +303,13 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
         privacy: &PrivacySetting,
         seed: u64,
     ) -> Result<SimulatedRelease<SumsOf<M>>, ReleaseError> {
-        let columns = held.columns_with_row_indicators(&self.setting().data);
+        let columns = held.columns_with_kept_row_flags(&self.setting().data);
         let mut rows = InMemoryRows::new(columns.iter().map(Vec::as_slice).collect());
-        let sums = sum_rows_serially(&mut rows, self.model().summand())?.sums;
+        let sums = sum_rows_serially(&mut rows, self.method().summand())?.sums;
         let mut stream = Pcg64::seed_from_u64(seed);
-        let ReleaseGuarantee { certificate, noise } = self.model().release_guarantee(privacy, &sums)?;
-        let mut public = self.model().draw_release(self.setting(), privacy, &sums, &mut stream)?;
-        let numbers = self.model().noisy_numbers(&public);
+        let ReleaseGuarantee { certificate, noise } = self.method().release_guarantee(privacy, &sums)?;
+        let mut public = self.method().draw_release(self.setting(), privacy, &sums, &mut stream)?;
+        let numbers = self.method().noisy_numbers(&public);
         if let Value::Object(fields) = &mut public {
             M::NOISY.iter().for_each(|name| drop(fields.remove(*name)));
         }
@@ -329,7 +329,7 @@ impl<M: SumsModel> PlannedSumsRelease<'_, M> {
                 self.uncharged_release(sums, privacy)?.charge(None, &self.release_spec(privacy), None)?.draw()?;
             // The very digits of the file.
             let file = serde_json::from_str(&charged.json().to_string()).unwrap_or(Value::Null);
-            let read = self.model().noisy_numbers(&file);
+            let read = self.method().noisy_numbers(&file);
             (width, made) = (read.len(), made + 1);
             numbers.extend(read.iter().map(|noisy| noisy.number));
         }

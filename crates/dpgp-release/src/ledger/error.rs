@@ -386,7 +386,7 @@ impl<'a> ReleaseWithRows<'a> {
                 "this release protects against: {now}. An earlier one protects against: {then}{hint}"
             ));
         }
-        if let Some(cut) = earlier.separator_conflict_reason(self.rows) {
+        if let Some(cut) = earlier.different_separator_reason(self.rows) {
             return Some(cut);
         }
         if let Some(exposed) = earlier.exposing_column_reason(self.public_columns()) {
@@ -428,12 +428,12 @@ impl<'a> ReleaseWithRows<'a> {
             let cells = rows.column_by_name(name).map(|column| column.total);
             ReleaseColumn { name, cells, rows: cells.is_some().then_some(rows) }
         });
-        self.separator_conflict_reason(Some(rows)).or_else(|| self.exposing_column_reason(columns))
+        self.different_separator_reason(Some(rows)).or_else(|| self.exposing_column_reason(columns))
     }
 
     /// Returns the reason if the columns of some rows cannot be compared: the lines are those of an earlier release
     /// with other cells.
-    fn separator_conflict_reason(&self, rows: Option<&RowsFingerprint>) -> Option<String> {
+    fn different_separator_reason(&self, rows: Option<&RowsFingerprint>) -> Option<String> {
         let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_split_differently(now));
         is_cut.then(|| {
             "an earlier release read the same lines with a different separator, so columns cannot be compared"

@@ -161,7 +161,7 @@ impl Ledger {
         let entry = new.entry.with_row_and_column_digests(new.rows);
         if self.budget.is_some() {
             let earlier = self.release.len() - new.same_charge;
-            self.ensure_within_budget(path, ReleaseWithRows { entry: &entry, rows: Some(new.rows) }, earlier)?;
+            self.ensure_release_chargeable(path, ReleaseWithRows { entry: &entry, rows: Some(new.rows) }, earlier)?;
         }
         match self.data.iter_mut().find(|known| known.all_rows_digest() == new.rows.all_rows_digest()) {
             Some(known) => known.merge_same_rows(new.rows),
@@ -204,7 +204,7 @@ impl Ledger {
     }
 
     /// Refuses a release that exceeds the budget, or has no guarantee together with one of the first `earlier` releases.
-    fn ensure_within_budget(
+    fn ensure_release_chargeable(
         &self,
         path: &Path,
         release: ReleaseWithRows<'_>,

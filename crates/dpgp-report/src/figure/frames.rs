@@ -121,7 +121,7 @@ macro_rules! frame {
         }
 
         impl<'a> $FigureTable<'a> {
-            fn read(columns: &mut FrameColumns<'a>) -> Result<Self, FigureError> {
+            fn from_frame_columns(columns: &mut FrameColumns<'a>) -> Result<Self, FigureError> {
                 $(columns.ignore_columns(&[$($passed),+]);)?
                 Ok(Self {
                     $($($need: columns.require_column($needed)?,)+)?
@@ -148,12 +148,14 @@ mod tests {
 
     #[test]
     fn misspelt_columns_are_errors() {
-        let read = |frame: &FigureTable| FrameColumns::read_frame(frame, Curve::read).map(|curve| curve.mean.len());
+        let read = |frame: &FigureTable| {
+            FrameColumns::read_frame(frame, Curve::from_frame_columns).map(|curve| curve.mean.len())
+        };
         let good = FigureTable::new("curve")
             .with_column("mean", [1.0])
             .with_column("draw1", [2.0])
             .with_column("draw12", [3.0]);
-        let curve = FrameColumns::read_frame(&good, Curve::read).unwrap();
+        let curve = FrameColumns::read_frame(&good, Curve::from_frame_columns).unwrap();
         assert_eq!((curve.sd.len(), curve.draws.len()), (0, 2));
         let missing = read(&FigureTable::new("curve").with_column("maen", [1.0])).unwrap_err().to_string();
         assert_eq!(missing, "the frame `curve` has no column `mean`; its columns are maen");

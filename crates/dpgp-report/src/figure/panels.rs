@@ -4,7 +4,7 @@
 use crate::report::{Report, ReportRow};
 use dpgp_number::text::format_four_digits_trimmed;
 use dpgp_plot::{BLACK, LegendEntry, Mark, MarkShape, Pen, PlotPoint, Swatch};
-use dpgp_spec::ValueOwner;
+use dpgp_spec::ReferenceValueOwner;
 
 /// The cells of a panel.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +145,7 @@ pub fn estimate_line(estimates: &[PlottedEstimate], pen: Pen) -> Mark {
 
 /// A line through estimates, and a bar of two standard errors at each.
 pub fn line_with_error_bars(estimates: &[PlottedEstimate], pen: Pen) -> Vec<Mark> {
-    let bars = estimates.iter().map(|estimate| Mark::line(estimate.error_bar_ends(), pen.thin()));
+    let bars = estimates.iter().map(|estimate| Mark::line(estimate.error_bar_ends(), pen.solid_hairline()));
     std::iter::once(estimate_line(estimates, pen)).chain(bars).collect()
 }
 
@@ -155,16 +155,16 @@ pub fn error_bar_legend() -> LegendEntry {
 }
 
 /// Rings for a paper's numbers, squares for its authors' files, crosses for references.
-pub fn reference_mark(owner: ValueOwner, spots: Vec<PlotPoint>, radius: f64, pen: Pen) -> Mark {
+pub fn reference_mark(owner: ReferenceValueOwner, spots: Vec<PlotPoint>, radius: f64, pen: Pen) -> Mark {
     match owner {
-        ValueOwner::Paper => Mark::Rings(spots, radius, pen),
-        ValueOwner::Authors => Mark::Strokes(spots, MarkShape::Square, radius, pen),
-        ValueOwner::Reference => Mark::Strokes(spots, MarkShape::Times, radius, pen),
+        ReferenceValueOwner::Paper => Mark::Rings(spots, radius, pen),
+        ReferenceValueOwner::Authors => Mark::Strokes(spots, MarkShape::Square, radius, pen),
+        ReferenceValueOwner::Reference => Mark::Strokes(spots, MarkShape::Times, radius, pen),
     }
 }
 
 /// The spots of one owner's numbers, at the places of some rows along an axis.
-pub fn reference_points(rows: &[&ReportRow], axis: usize, owner: ValueOwner) -> Vec<PlotPoint> {
+pub fn reference_points(rows: &[&ReportRow], axis: usize, owner: ReferenceValueOwner) -> Vec<PlotPoint> {
     let mut spots = Vec::new();
     for row in rows {
         let Some(place) = row.axis_value(axis) else { continue };
@@ -175,21 +175,21 @@ pub fn reference_points(rows: &[&ReportRow], axis: usize, owner: ValueOwner) -> 
 }
 
 /// The same in a legend.
-pub fn reference_legend_entry(owner: ValueOwner, radius: f64, pen: Pen) -> LegendEntry {
+pub fn reference_legend_entry(owner: ReferenceValueOwner, radius: f64, pen: Pen) -> LegendEntry {
     let swatch = match owner {
-        ValueOwner::Paper => Swatch::Ring(radius, pen),
-        ValueOwner::Authors => Swatch::Mark(MarkShape::Square, radius, pen),
-        ValueOwner::Reference => Swatch::Mark(MarkShape::Times, radius, pen),
+        ReferenceValueOwner::Paper => Swatch::Ring(radius, pen),
+        ReferenceValueOwner::Authors => Swatch::Mark(MarkShape::Square, radius, pen),
+        ReferenceValueOwner::Reference => Swatch::Mark(MarkShape::Times, radius, pen),
     };
     swatch.with_meaning(value_owner_legend_text(owner))
 }
 
 /// Says in a legend where the numbers of an owner come from.
-pub fn value_owner_legend_text(owner: ValueOwner) -> &'static str {
+pub fn value_owner_legend_text(owner: ReferenceValueOwner) -> &'static str {
     match owner {
-        ValueOwner::Paper => "printed in the paper",
-        ValueOwner::Authors => "the authors' files",
-        ValueOwner::Reference => "our own reference",
+        ReferenceValueOwner::Paper => "printed in the paper",
+        ReferenceValueOwner::Authors => "the authors' files",
+        ReferenceValueOwner::Reference => "our own reference",
     }
 }
 

@@ -52,7 +52,7 @@ fn picture(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Picture {
     let found = wanted.and_then(|wanted| wanted.epsilon);
     let places = rows.iter().map(|row| row.epsilon.get()).chain(found);
     let x = Scale::covering(true, places.flat_map(|epsilon| BESIDE.map(|factor| factor * epsilon)));
-    let plots = vec![error_plot(preview, &rows, wanted, x), release_count_plot(&rows, x)];
+    let plots = vec![error_plot(preview, &rows, wanted, x), released_number_count_plot(&rows, x)];
     Picture {
         legend: legend(preview, wanted),
         layout: Layout::new(HEIGHT).with_title_height(TOP),
@@ -80,7 +80,7 @@ fn error_plot(preview: &ReleasePreview, rows: &[ExpectedErrors], wanted: Option<
 }
 
 /// The number of noisy numbers released.
-fn release_count_plot(rows: &[ExpectedErrors], x: Scale) -> Plot {
+fn released_number_count_plot(rows: &[ExpectedErrors], x: Scale) -> Plot {
     let released = curve_points(rows, |row| row.released as f64);
     let y = PlotAxis::with_grid_lines(Scale::from_zero(released.iter().map(|spot| spot.y)), "numbers released");
     Plot {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::figure::fabricated::lines_of;
     use dpgp_number::Epsilon;
-    use dpgp_task::PreviewScope;
+    use dpgp_task::ErrorAveragingDomain;
 
     fn preview(rows: &[[f64; 3]]) -> ReleasePreview {
         let expected = rows.iter().map(|[epsilon, noise, error]| ExpectedErrors {
@@ -176,7 +176,12 @@ mod tests {
             constant: 8.0,
             released: 2,
         });
-        ReleasePreview { over: PreviewScope::Points, prior: 10.0, expected: expected.collect(), without_privacy: 1.0 }
+        ReleasePreview {
+            over: ErrorAveragingDomain::Points,
+            prior: 10.0,
+            expected: expected.collect(),
+            without_privacy: 1.0,
+        }
     }
 
     fn black_lines(svg: &str) -> usize {

@@ -9,7 +9,7 @@ use super::released_map::{MapCell, ReleasedMap};
 use dpgp_data::escape_hidden_line;
 use dpgp_plot::{
     BLACK, COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, PlotAxis, PlotPoint,
-    Rect, RenderedFigure, Scale, Swatch, Ticks, WHITE, axis_margins, letters_that_fit, min_max,
+    Rect, RenderedFigure, Scale, Swatch, Ticks, WHITE, left_and_right_margins, letters_that_fit, min_max,
     render_with_plot_places, title_height, viridis,
 };
 use dpgp_release::PredictionsFilePoint;
@@ -98,7 +98,7 @@ fn cells_picture(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<P
     let tallest = TALLEST * width;
     let mut y_side = PlotAxis::with_numbers(scale(y), y.name.as_str());
     let x_side = PlotAxis::with_fitting_ticks(scale(&map.x), axis_label(map, &map.x, width - 32.0));
-    let rooms = [axis_margins(&x_side, &y_side), axis_margins(&bar, &y_side)];
+    let rooms = [left_and_right_margins(&x_side, &y_side), left_and_right_margins(&bar, &y_side)];
     let free = width - rooms[0][0].max(rooms[1][0]) - rooms[0][1].max(rooms[1][1]);
     let height = (free * ratio).min(tallest);
     let inside = height / ratio;
@@ -313,7 +313,7 @@ fn bar_position(axis: &MapAxis<'_>, cell: &MapCell) -> f64 {
 
 /// One plot that is so high, below the name of its numbers.
 fn single_plot_picture(map: &ReleasedMap<'_>, width: f64, height: f64, plot: Plot) -> Picture {
-    let [left, right] = axis_margins(&plot.x, &plot.y);
+    let [left, right] = left_and_right_margins(&plot.x, &plot.y);
     let inside = width - left - right;
     let top = title_height(&map.quantity_name(), inside);
     let layout = Layout::new(top + height + BELOW).with_title_height(top).with_single_panel_widths(width, inside);

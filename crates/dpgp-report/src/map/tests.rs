@@ -138,7 +138,12 @@ fn a_scale_of_ones_own_makes_maps_comparable() {
     assert_eq!((&may[0], &may[2], &may[3]), (&may[1], &june[0], &june[3]));
     assert!(may[1] == june[1] && june[2] == june[3] && may[1] != may[2]);
     assert!(drawn.text.contains("\n&lt;= 10\n") && drawn.text.contains("\n&gt;= 30\n"), "{}", drawn.text);
-    assert!(drawn.caption.concat().contains("The scale was set to run from 10 to 30; 2 of the 4 means shown lie outside it."));
+    assert!(
+        drawn
+            .caption
+            .concat()
+            .contains("The scale was set to run from 10 to 30; 2 of the 4 means shown lie outside it.")
+    );
     let (free, drawn) = colours([20.0, 10.0, 70.0, 30.0], None);
     assert!(free[3] != june[3] && !drawn.text.contains("&lt;= "));
     for wrong in [

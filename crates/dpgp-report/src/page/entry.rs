@@ -17,7 +17,7 @@ use crate::results::PublishError;
 use crate::results::committed::ExperimentResults;
 use crate::{ClaimOutcome, ClaimOutcomeCounts, CommittedResults, VerdictCounts, format_four_digits};
 use dpgp_plot::CAPTION_GROUP;
-use dpgp_spec::{ClaimOwner, ErratumKind, ErratumWords, ProtocolDeviation, ValueOwner};
+use dpgp_spec::{ClaimOwner, ErratumKind, ErratumWords, ProtocolDeviation, ReferenceValueOwner};
 use dpgp_task::{Cell, Experiment};
 
 /// Rows of one experiment that are readable without scripts. The others are packed with the figure.
@@ -165,10 +165,10 @@ impl ExperimentEntry {
 
     fn add_results(&mut self, committed: &CommittedResults, experiment: &Experiment) -> Result<(), PublishError> {
         self.state = if committed.is_stale(experiment) { ResultsState::Stale } else { ResultsState::Present };
-        self.counts = committed.verdict_counts(ValueOwner::Paper);
+        self.counts = committed.verdict_counts(ReferenceValueOwner::Paper);
         self.counts.add(committed.spread_verdict_counts());
-        self.others = committed.verdict_counts(ValueOwner::Authors);
-        self.others.add(committed.verdict_counts(ValueOwner::Reference));
+        self.others = committed.verdict_counts(ReferenceValueOwner::Authors);
+        self.others.add(committed.verdict_counts(ReferenceValueOwner::Reference));
         self.statements = ClaimOutcomeCounts::count(&committed.claims, ClaimOwner::Paper);
         self.claims = committed.claims.iter().map(PageClaim::from).collect();
         self.errata = errata(committed, experiment);

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::committed::{CommittedResults, ExperimentResults, GuaranteeCounts, ResultsSource};
+use super::committed::{CommittedResults, DeltaCheckCounts, ExperimentResults, ResultsSource};
 use super::counts::{ClaimOutcomeCounts, VerdictCounts};
 use super::covered::PaperCoverageSummary;
 use super::unreproduced::UnreproducedResults;
 use crate::figure::FigureError;
-use dpgp_spec::{ClaimOwner, PaperCoverage, ValueOwner};
+use dpgp_spec::{ClaimOwner, PaperCoverage, ReferenceValueOwner};
 use dpgp_task::Experiment;
 
 /// The name of the page in a results folder.
@@ -145,17 +145,17 @@ fn experiment_line(examined: &ExperimentResults<'_>) -> String {
     let Some(committed) = &examined.committed else {
         return format!("| {name} | {artefact} | not run | | | | | | | |\n");
     };
-    let [authors, references] =
-        [ValueOwner::Authors, ValueOwner::Reference].map(|owner| verdict_counts_text(committed.verdict_counts(owner)));
+    let [authors, references] = [ReferenceValueOwner::Authors, ReferenceValueOwner::Reference]
+        .map(|owner| verdict_counts_text(committed.verdict_counts(owner)));
     let [of_paper, ours] = [ClaimOwner::Paper, ClaimOwner::Ours]
         .map(|owner| outcome_counts_text(ClaimOutcomeCounts::count(&committed.claims, owner)));
     let SwappedMethodCounts { swapped, rows } = SwappedMethodCounts::count_swapped_methods(experiment, committed);
-    let GuaranteeCounts { within, exceeded, unknown } = committed.guarantee_counts();
+    let DeltaCheckCounts { within, exceeded, unknown } = committed.guarantee_counts();
     let guarantees = match within + exceeded + unknown {
         0 => String::new(),
         _ => format!("{within} / {exceeded} / {unknown}"),
     };
-    let mut published = committed.verdict_counts(ValueOwner::Paper);
+    let mut published = committed.verdict_counts(ReferenceValueOwner::Paper);
     published.add(committed.spread_verdict_counts());
     format!(
         "| [{name}]({name}/table.md) | {artefact} | {} | {} | {authors} | {references} | {of_paper} | {ours} | {} | {guarantees} |\n",

@@ -11,7 +11,7 @@ use crate::table::claims::ClaimOutcome;
 use crate::table::{NumberVerdict, read_claims};
 use dpgp_data::shipped_text;
 use dpgp_fs::read_text_unless_outside_link;
-use dpgp_spec::{ExperimentAxis, FIXED_COLUMNS, TextDigest, ValueOwner};
+use dpgp_spec::{ExperimentAxis, FIXED_COLUMNS, ReferenceValueOwner, TextDigest};
 use dpgp_task::Experiment;
 
 /// The contents of a result folder.
@@ -31,7 +31,7 @@ pub struct CommittedResults {
 
 /// Rows that claim privacy, counted by their exact delta.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GuaranteeCounts {
+pub struct DeltaCheckCounts {
     /// Rows whose exact delta is within the claim.
     pub within: usize,
     /// Rows whose exact delta exceeds the claim.
@@ -103,11 +103,11 @@ impl CommittedResults {
     }
 
     /// The verdicts on the numbers of an owner, counted.
-    pub fn verdict_counts(&self, owner: ValueOwner) -> VerdictCounts {
+    pub fn verdict_counts(&self, owner: ReferenceValueOwner) -> VerdictCounts {
         let column = match owner {
-            ValueOwner::Paper => "verdict",
-            ValueOwner::Authors => "authors_verdict",
-            ValueOwner::Reference => "reference_verdict",
+            ReferenceValueOwner::Paper => "verdict",
+            ReferenceValueOwner::Authors => "authors_verdict",
+            ReferenceValueOwner::Reference => "reference_verdict",
         };
         VerdictCounts::count(self.rows.iter().map(|row| self.field(row, column)))
     }
@@ -122,8 +122,8 @@ impl CommittedResults {
     }
 
     /// The guarantees, counted.
-    pub fn guarantee_counts(&self) -> GuaranteeCounts {
-        let mut guarantees = GuaranteeCounts::default();
+    pub fn guarantee_counts(&self) -> DeltaCheckCounts {
+        let mut guarantees = DeltaCheckCounts::default();
         for row in &self.rows {
             let [epsilon, exact, claimed] =
                 ["epsilon", "delta_exact", "delta"].map(|column| self.field(row, column).parse::<f64>());

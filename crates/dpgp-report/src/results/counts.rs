@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::committed::{CommittedResults, ExperimentResults};
-use super::told::{FindingRow, NumberLocation};
+use super::told::{FindingRow, ResultTableLocation};
 use crate::report::Report;
 use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_hundredths_or_exponent};
 use dpgp_spec::{ClaimOwner, PaperCoverage};
@@ -146,7 +146,7 @@ impl PaperNumberCounts {
             printed: coverage.map_or(0, |paper| paper.items.iter().map(|item| item.numbers).sum()),
             ..Self::default()
         };
-        let places: BTreeMap<&NumberLocation, &ReproductionVerdict> =
+        let places: BTreeMap<&ResultTableLocation, &ReproductionVerdict> =
             rows.iter().flat_map(|row| row.numbers.iter().map(move |number| (number, &row.verdict))).collect();
         for one in examined {
             let Some(committed) = &one.committed else { continue };
@@ -160,7 +160,7 @@ impl PaperNumberCounts {
                         continue;
                     }
                     tally.entered += 1;
-                    let place = NumberLocation { experiment: one.experiment.name.clone(), row: at, spread };
+                    let place = ResultTableLocation { experiment: one.experiment.name.clone(), row: at, spread };
                     let is_fitted = committed.field(row, "verdict") == NumberVerdict::Fitted.name();
                     if is_toy {
                         tally.toy += 1;

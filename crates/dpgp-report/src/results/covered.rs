@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::committed::ExperimentResults;
 use super::counts::{ClaimOutcomeCounts, VerdictCounts};
-use dpgp_spec::{ClaimOwner, PaperCoverage, ValueOwner};
+use dpgp_spec::{ClaimOwner, PaperCoverage, ReferenceValueOwner};
 
 /// The standing of one paper.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -44,9 +44,10 @@ impl PaperCoverageSummary {
         };
         for examined in experiments {
             let chosen_by = examined.experiment.counterparts.iter();
-            covered.chosen_by += chosen_by.filter(|one| one.owner == ValueOwner::Paper && one.fitted.is_some()).count();
+            covered.chosen_by +=
+                chosen_by.filter(|one| one.owner == ReferenceValueOwner::Paper && one.fitted.is_some()).count();
             let Some(committed) = &examined.committed else { continue };
-            covered.entered.add(committed.verdict_counts(ValueOwner::Paper));
+            covered.entered.add(committed.verdict_counts(ReferenceValueOwner::Paper));
             covered.entered.add(committed.spread_verdict_counts());
             covered.claims.add(ClaimOutcomeCounts::count(&committed.claims, ClaimOwner::Paper));
             let values = committed.rows.iter().map(|row| committed.field(row, "p_value").parse::<f64>());

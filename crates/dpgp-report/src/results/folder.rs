@@ -12,7 +12,7 @@ use crate::figure::{figure_frames_json, figure_svg};
 use crate::report::Report;
 use crate::table::{NOT_PRIVATE, claims_csv, compare_tables, table_csv, table_page_markdown};
 use dpgp_fs::{ReadAccess, read_text_unless_outside_link, refuse_links, write_atomically_with_access};
-use dpgp_run::{Provenance, PublicDigest, find_commit};
+use dpgp_run::{Provenance, PublicFileRecord, find_commit};
 
 /// The contents of a folder before it is written.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ fn timing_json(provenance: &Provenance) -> String {
 }
 
 /// A data file; without a digest if it is the user's own, since that would let anyone check a guess of its rows.
-fn data_file_json(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
+fn data_file_json(PublicFileRecord { file, sha256 }: &PublicFileRecord) -> Value {
     match sha256 {
         Some(sha256) => json!({ "file": file, "sha256": sha256 }),
         None => json!({ "file": file, "of_the_user": true }),

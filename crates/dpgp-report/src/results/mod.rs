@@ -10,7 +10,7 @@ mod told;
 pub(super) mod unreproduced;
 
 pub use checks::{CHECKS, PublishError, checks_markdown};
-pub use committed::{CommittedResults, GuaranteeCounts, ResultsSource};
+pub use committed::{CommittedResults, DeltaCheckCounts, ResultsSource};
 pub use counts::{ClaimOutcomeCounts, PaperNumberCounts, ReproductionVerdict, VerdictCounts, agreement_summary};
 pub use folder::{ensure_no_links, list_result_differences, publish};
 pub use tidy::tidy_runs_csv;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::PublishError;
 
 /// A folder of results, with the settings that a run changed.
-struct RunTableWithChanges {
+struct RunTableWithChangedSettings {
     name: String,
     /// Keys and values of the changed settings.
     changes: Vec<(String, String)>,
@@ -15,7 +15,7 @@ struct RunTableWithChanges {
     rows: Vec<csv::StringRecord>,
 }
 
-impl RunTableWithChanges {
+impl RunTableWithChangedSettings {
     /// Reads a folder; none if it holds no table.
     fn read(folder: &Path, name: &str) -> Result<Option<Self>, PublishError> {
         let file = folder.join("table.csv");
@@ -39,13 +39,13 @@ impl RunTableWithChanges {
 /// # Errors
 /// [`PublishError::NotATable`] if a table cannot be read.
 pub fn tidy_runs_csv(folder: &Path) -> Result<String, PublishError> {
-    let mut runs = Vec::from_iter(RunTableWithChanges::read(folder, "")?);
+    let mut runs = Vec::from_iter(RunTableWithChangedSettings::read(folder, "")?);
     let mut changed: Vec<PathBuf> =
         std::fs::read_dir(folder.join("changed")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     changed.sort();
     for run in changed {
         let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        runs.extend(RunTableWithChanges::read(&run, &name)?);
+        runs.extend(RunTableWithChangedSettings::read(&run, &name)?);
     }
     let (mut keys, mut columns): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     for run in &runs {

@@ -31,12 +31,12 @@ pub struct FindingRow {
     pub words: String,
     /// The numbers that it is about.
     #[serde(skip)]
-    pub numbers: Vec<NumberLocation>,
+    pub numbers: Vec<ResultTableLocation>,
 }
 
 /// A printed number, or its spread, in a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NumberLocation {
+pub struct ResultTableLocation {
     /// The experiment.
     pub experiment: String,
     /// The row of its table.
@@ -125,7 +125,11 @@ impl<'a> PaperExperimentLookup<'a> {
             verdict,
             numbers: numbers
                 .iter()
-                .map(|one| NumberLocation { experiment: one.experiment.to_owned(), row: one.at, spread: one.spread })
+                .map(|one| ResultTableLocation {
+                    experiment: one.experiment.to_owned(),
+                    row: one.at,
+                    spread: one.spread,
+                })
                 .collect(),
         }
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::compared::{ClaimQuantity, ComparedPair};
+use super::compared::{ClaimNumberPair, ClaimQuantity};
 use super::verdict::ReferenceComparison;
 use dpgp_number::text::format_four_digits;
 use dpgp_spec::{CellSelector, Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, UniformBaseline};
@@ -108,7 +108,7 @@ impl<'a> ClaimSide<'a> {
 /// decides, or else the share of pairs that are as stated. A claim about no pair fails. Other data do not decide a paper's statement.
 pub fn check_claim(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
     let pairs = pair_sides(claim, rows);
-    let compared: Vec<ComparedPair> = pairs.iter().map(|(pair, _)| *pair).collect();
+    let compared: Vec<ClaimNumberPair> = pairs.iter().map(|(pair, _)| *pair).collect();
     let (outcome, shown, at) = match claim.share {
         None => {
             let (shown, at) = worst_pair(claim.is, &pairs).unzip();
@@ -149,7 +149,7 @@ fn describe_cell(claim: &Claim, one: &ClaimRow<'_>) -> String {
 }
 
 /// The pairs that a claim compares, each with the row on its left.
-fn pair_sides<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(ComparedPair, ClaimRow<'a>)> {
+fn pair_sides<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(ClaimNumberPair, ClaimRow<'a>)> {
     let [minus, other_minus] = [claim.minus.as_ref(), claim.other_minus.as_ref()];
     let left = select_sides(claim, &claim.cells, rows).flat_map(|one| subtract_rows(claim, one, minus, rows));
     let left: Vec<ClaimSide<'_>> = left.collect();
@@ -159,14 +159,15 @@ fn pair_sides<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(ComparedPa
             for one in &left {
                 let number = ClaimSide { one: one.one, quantity: ClaimQuantity::from_number(*number) };
                 let right = subtract_rows(claim, number, other_minus, rows);
-                pairs
-                    .extend(right.iter().map(|other| (ComparedPair::compare(&one.quantity, &other.quantity), one.one)));
+                pairs.extend(
+                    right.iter().map(|other| (ClaimNumberPair::compare(&one.quantity, &other.quantity), one.one)),
+                );
             }
         }
         ClaimRightSide::Uniform(pick) => {
             pairs.extend(left.iter().filter_map(|one| {
-                let other = uniform_baseline_rms(pick, one.one.labels, rows)?;
-                Some((ComparedPair::compare(&one.quantity, &other), one.one))
+                let other = uniform_selection_rms(pick, one.one.labels, rows)?;
+                Some((ClaimNumberPair::compare(&one.quantity, &other), one.one))
             }));
         }
         ClaimRightSide::Cells(others) => {
@@ -185,8 +186,8 @@ fn pair_sides<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(ComparedPa
 }
 
 /// Two sides, with the margin that the claim leaves; none if the paper does not print the numbers for it.
-fn compare_sides(claim: &Claim, left: &ClaimSide<'_>, right: &ClaimSide<'_>) -> Option<ComparedPair> {
-    let pair = ComparedPair::compare(&left.quantity, &right.quantity);
+fn compare_sides(claim: &Claim, left: &ClaimSide<'_>, right: &ClaimSide<'_>) -> Option<ClaimNumberPair> {
+    let pair = ClaimNumberPair::compare(&left.quantity, &right.quantity);
     let Some(ClaimMargin::AsPrinted) = claim.margin else { return Some(pair) };
     let ([left, unit], [right, other_unit]) = (left.one.printed?, right.one.printed?);
     let rounding = 0.5 * (unit + other_unit);
@@ -209,7 +210,7 @@ fn subtract_rows<'a>(
 }
 
 /// The root mean square over the members of a family that a selection allows in a cell; for each replicate, over those allowed there.
-fn uniform_baseline_rms(pick: &UniformBaseline, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<ClaimQuantity> {
+fn uniform_selection_rms(pick: &UniformBaseline, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<ClaimQuantity> {
     let own = |family: &str, name: &str| {
         let metric = format!("{family}/{name}");
         rows.iter().find(|one| one.labels == labels && one.row.metric == metric).map(|one| one.row)
@@ -224,12 +225,19 @@ fn uniform_baseline_rms(pick: &UniformBaseline, labels: &[String], rows: &[Claim
 }
 
 /// The pair that is nearest to a contradiction.
-fn worst_pair<'a>(is: ClaimRelation, pairs: &[(ComparedPair, ClaimRow<'a>)]) -> Option<(ComparedPair, ClaimRow<'a>)> {
+fn worst_pair<'a>(
+    is: ClaimRelation,
+    pairs: &[(ClaimNumberPair, ClaimRow<'a>)],
+) -> Option<(ClaimNumberPair, ClaimRow<'a>)> {
     pairs.iter().max_by(|(a, _), (b, _)| a.standardised_excess(is).total_cmp(&b.standardised_excess(is))).copied()
 }
 
 /// Whether the relation holds for more than a share of the pairs, and the share for which it does.
-fn judge_share(is: ClaimRelation, pairs: &[ComparedPair], share: f64) -> (ClaimOutcomeKind, Option<ComparedPair>) {
+fn judge_share(
+    is: ClaimRelation,
+    pairs: &[ClaimNumberPair],
+    share: f64,
+) -> (ClaimOutcomeKind, Option<ClaimNumberPair>) {
     let count = |outcome| pairs.iter().filter(|pair| pair.outcome(is) == outcome).count() as f64;
     let (all, held, open) = (pairs.len() as f64, count(ClaimOutcomeKind::Holds), count(ClaimOutcomeKind::Undecided));
     if pairs.is_empty() {
@@ -240,7 +248,7 @@ fn judge_share(is: ClaimRelation, pairs: &[ComparedPair], share: f64) -> (ClaimO
         (_, false) => ClaimOutcomeKind::Fails,
         _ => ClaimOutcomeKind::Undecided,
     };
-    (outcome, Some(ComparedPair { left: held / all, right: share, error: 0.0 }))
+    (outcome, Some(ClaimNumberPair { left: held / all, right: share, error: 0.0 }))
 }
 
 /// The outcome of all pairs together.
@@ -408,8 +416,8 @@ mod tests {
         {
             assert_eq!(outcome(&share(wanted), [1.0, 2.0, 3.0, 9.0]), expected, "{wanted}");
         }
-        let undecided = ComparedPair { left: 1.0, right: 2.0, error: 1.0 };
-        let held = ComparedPair { error: 0.1, ..undecided };
+        let undecided = ClaimNumberPair { left: 1.0, right: 2.0, error: 1.0 };
+        let held = ClaimNumberPair { error: 0.1, ..undecided };
         assert_eq!(judge_share(ClaimRelation::Below, &[held, undecided], 0.4).0, ClaimOutcomeKind::Holds);
         assert_eq!(judge_share(ClaimRelation::Below, &[held, undecided], 0.5).0, ClaimOutcomeKind::Undecided);
         assert_eq!(judge_share(ClaimRelation::Below, &[], 0.5).0, ClaimOutcomeKind::Fails);

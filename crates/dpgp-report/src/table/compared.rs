@@ -72,14 +72,14 @@ impl ClaimQuantity {
 
 /// Two numbers that a claim compares.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ComparedPair {
+pub(super) struct ClaimNumberPair {
     pub left: f64,
     pub right: f64,
     /// The standard error of the difference; not a number where that of a row is not known.
     pub error: f64,
 }
 
-impl ComparedPair {
+impl ClaimNumberPair {
     pub fn compare(left: &ClaimQuantity, right: &ClaimQuantity) -> Self {
         Self { left: left.value, right: right.value, error: left.minus(right).error }
     }
@@ -362,8 +362,8 @@ mod tests {
         }
     }
 
-    fn rows(one: &MetricSummary, other: &MetricSummary) -> ComparedPair {
-        ComparedPair::compare(&ClaimQuantity::from_row(one), &ClaimQuantity::from_row(other))
+    fn rows(one: &MetricSummary, other: &MetricSummary) -> ClaimNumberPair {
+        ClaimNumberPair::compare(&ClaimQuantity::from_row(one), &ClaimQuantity::from_row(other))
     }
 
     /// Replicates that move together show a difference that is small beside their spread.
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(rows(&one, &other).outcome(ClaimRelation::Below), ClaimOutcomeKind::Holds);
         assert_eq!(rows(&one, &one).outcome(ClaimRelation::Below), ClaimOutcomeKind::Fails);
         assert_eq!(
-            ComparedPair::compare(&ClaimQuantity::from_row(&one), &ClaimQuantity::from_number(0.5))
+            ClaimNumberPair::compare(&ClaimQuantity::from_row(&one), &ClaimQuantity::from_number(0.5))
                 .outcome(ClaimRelation::Above),
             ClaimOutcomeKind::Holds
         );
@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn undefined_numbers_decide_nothing() {
         let (one, undefined) = (row(&[1.0]), row(&[f64::NAN]));
-        let beside = ComparedPair::compare(&ClaimQuantity::from_row(&undefined), &ClaimQuantity::from_number(0.5));
+        let beside = ClaimNumberPair::compare(&ClaimQuantity::from_row(&undefined), &ClaimQuantity::from_number(0.5));
         for pair in [rows(&one, &undefined), beside] {
             assert!(!pair.is_defined());
             assert_eq!(pair.outcome(ClaimRelation::Below), ClaimOutcomeKind::Undecided);
@@ -411,7 +411,7 @@ mod tests {
         for is in [ClaimRelation::Below, ClaimRelation::Above] {
             assert_eq!(pair.outcome(is), ClaimOutcomeKind::Undecided);
         }
-        let more = ComparedPair { right: 11.001, ..pair };
+        let more = ClaimNumberPair { right: 11.001, ..pair };
         assert_eq!(
             (more.outcome(ClaimRelation::Below), more.outcome(ClaimRelation::Above)),
             (ClaimOutcomeKind::Holds, ClaimOutcomeKind::Fails)
@@ -432,12 +432,12 @@ mod tests {
     /// A difference of 3 with an error of 2 is nearer to a contradiction than one of 4 with an error of 4, an exact one nearest.
     #[test]
     fn the_worst_pair_is_that_of_most_standard_errors() {
-        let [few, many] = [(4.0, 4.0), (3.0, 2.0)].map(|(left, error)| ComparedPair { left, right: 0.0, error });
+        let [few, many] = [(4.0, 4.0), (3.0, 2.0)].map(|(left, error)| ClaimNumberPair { left, right: 0.0, error });
         assert_eq!(
             (few.standardised_excess(ClaimRelation::Below), many.standardised_excess(ClaimRelation::Below)),
             (1.0, 1.5)
         );
-        let exact = ComparedPair { left: 1e-9, right: 0.0, error: 0.0 };
+        let exact = ClaimNumberPair { left: 1e-9, right: 0.0, error: 0.0 };
         assert_eq!(exact.standardised_excess(ClaimRelation::Below), f64::INFINITY);
         assert_eq!(exact.standardised_excess(ClaimRelation::Above), f64::NEG_INFINITY);
     }

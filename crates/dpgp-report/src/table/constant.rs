@@ -33,7 +33,7 @@ pub(super) fn worse_than_constant_sentence(report: &Report<'_>, most: usize) -> 
 
 /// The sentence on the reduction of the root mean squared error below that of a constant, `1 - sqrt(1 - r2)`, in the
 /// cells that have one; none if more than `most` cells are compared.
-pub(super) fn better_than_constant_sentence(report: &Report<'_>, most: usize) -> Option<String> {
+pub(super) fn rmse_reduction_sentence(report: &Report<'_>, most: usize) -> Option<String> {
     let compared: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == METRIC).collect();
     if compared.len() > most {
         return None;
@@ -60,9 +60,9 @@ const SHOWN: f64 = 5e-5;
 ///
 /// A map of exact regression moves by at most `jitter / (noise variance + jitter)`, relative to its own norm ([`jitter_effect_bound`]); what is
 /// predicted with it moves by no more, relative to the map times the targets.
-pub(super) fn jitter_sentence(report: &Report<'_>) -> Option<String> {
-    let shares = report.rows.iter().filter_map(|row| JitterShare::from_row(report, row));
-    let JitterShare { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
+pub(super) fn jitter_effect_sentence(report: &Report<'_>) -> Option<String> {
+    let shares = report.rows.iter().filter_map(|row| JitterEffect::from_row(report, row));
+    let JitterEffect { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
     Some(format!(
         "Jitter of up to {} was added to a covariance matrix that is numerically singular (noise variance {}). \
          Predictions may differ from those of the model by up to {} of their size.",
@@ -73,13 +73,13 @@ pub(super) fn jitter_sentence(report: &Report<'_>) -> Option<String> {
 }
 
 /// The jitter behind a row, beside the noise variance of its cell.
-struct JitterShare {
+struct JitterEffect {
     share: f64,
     jitter: f64,
     noise: f64,
 }
 
-impl JitterShare {
+impl JitterEffect {
     /// The share in a row, if it is visible.
     fn from_row(report: &Report<'_>, row: &ReportRow) -> Option<Self> {
         let model = report.experiment.cells[row.row.cell].setting().model.as_deref()?;
@@ -184,12 +184,12 @@ mod tests {
         let rows = [0.75, 0.36, -0.5].into_iter().enumerate().map(|(cell, value)| row(cell, "r2", value, None));
         let report = Report::new(&experiment, rows.collect(), Vec::new());
         assert_eq!(
-            better_than_constant_sentence(&report, 3).unwrap(),
+            rmse_reduction_sentence(&report, 3).unwrap(),
             "Compared with a constant prediction, the rmse is lower by about 50.0 % (a), 20.0 % (b)."
         );
-        assert_eq!(better_than_constant_sentence(&report, 2), None);
+        assert_eq!(rmse_reduction_sentence(&report, 2), None);
         let none = Report::new(&experiment, vec![row(0, "rmse", 0.5, None), row(1, "r2", -0.1, None)], Vec::new());
-        assert_eq!(better_than_constant_sentence(&none, 9), None);
+        assert_eq!(rmse_reduction_sentence(&none, 9), None);
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod jitter_tests {
         let experiment = experiment(&["a"], "");
         let noise = experiment.cells[0].setting().model.as_deref().unwrap().noise_variance.unwrap().get();
         let rows = vec![MetricSummary { jitter: jitter * noise, ..row(0, "rmse", 0.5, None) }];
-        jitter_sentence(&Report::new(&experiment, rows, Vec::new()))
+        jitter_effect_sentence(&Report::new(&experiment, rows, Vec::new()))
     }
 
     #[test]

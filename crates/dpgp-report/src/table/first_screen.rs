@@ -38,7 +38,7 @@ pub fn run_summary_screen(report: &Report<'_>, notes: &[String]) -> String {
         agreement_line(&judged, "ours").map(|line| line + &quick_note(report.experiment)),
         claims_line(&report.claims),
         guarantee_line(&distinct(guarantees.into_iter())),
-        guarantee_exceptions_line(&exceptions),
+        guarantee_caveats_line(&exceptions),
     ];
     let table = TerminalTable {
         experiment: report.experiment,
@@ -530,7 +530,7 @@ const OWN: &str = "beyond";
 const EXCEPT: &str = "; except: ";
 
 /// The exceptions of all guarantees.
-fn guarantee_exceptions_line(all: &[Option<&str>]) -> Option<String> {
+fn guarantee_caveats_line(all: &[Option<&str>]) -> Option<String> {
     let some = if all.iter().all(Option::is_some) { "" } else { ", for some rows" };
     let exceptions = distinct(all.iter().flatten().copied());
     (!exceptions.is_empty()).then(|| format!("except{some}: {}", exceptions.join("; ")))

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::constant::{jitter_sentence, undefined_metric_sentences, worse_than_constant_sentence};
+use super::constant::{jitter_effect_sentence, undefined_metric_sentences, worse_than_constant_sentence};
 use super::csv::TableLines;
 use super::terminal::{format_own_value, format_printed, outcome_text, spread_legend};
 use crate::bibtex::report_caption;
@@ -39,7 +39,7 @@ pub fn table_page_markdown(report: &Report<'_>, provenance: &Provenance) -> Stri
     undefined_metric_sentences(report, usize::MAX)
         .iter()
         .for_each(|said| text.push_str(&format!("\n{}\n", escape_markdown(said))));
-    text.extend(jitter_sentence(report).map(|shows| format!("\n{}\n", escape_markdown(&shows))));
+    text.extend(jitter_effect_sentence(report).map(|shows| format!("\n{}\n", escape_markdown(&shows))));
     write_failed_cells(&mut text, report);
     provenance
         .clipped

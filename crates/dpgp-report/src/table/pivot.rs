@@ -101,7 +101,7 @@ impl<'a> PivotSource<'a> {
         for labels in self.distinct_labels(left) {
             let line = self.select_rows(left, &labels);
             let cells: Vec<String> =
-                columns.iter().map(|column| line.select_rows(top, column).first_row_text()).collect();
+                columns.iter().map(|column| line.select_rows(top, column).format_first_row_value()).collect();
             lines.push(labels.into_iter().chain(cells).collect());
         }
         PivotTable { title, label_columns: left.len(), lines, legend: String::new() }
@@ -123,7 +123,7 @@ impl<'a> PivotSource<'a> {
     }
 
     /// The content of the first row; empty without one.
-    fn first_row_text(&self) -> String {
+    fn format_first_row_value(&self) -> String {
         let Some(row) = self.rows.first() else { return String::new() };
         let value = self.committed.field(row, "value").parse().ok();
         let spread = self.spread(row).map(|(spread, _)| spread);

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::claims::{ClaimOutcome, ClaimOutcomeKind};
 use super::constant::{
-    SpreadDescription, SpreadForm, better_than_constant_sentence, jitter_sentence, spread_kinds_legend,
+    SpreadDescription, SpreadForm, jitter_effect_sentence, rmse_reduction_sentence, spread_kinds_legend,
     undefined_metric_sentences, worse_than_constant_sentence,
 };
 use super::csv::TableLines;
@@ -88,16 +88,14 @@ fn text_below_table(report: &Report<'_>, lines: &TableLines) -> String {
         text.push_str(OF_CONSTANTS);
     }
     text.extend(spread_legend(report).map(|legend| format!("{legend}\n")));
-    text.extend(
-        better_than_constant_sentence(report, MOST_NAMED).map(|better| format!("{}\n", escape_hidden_line(&better))),
-    );
+    text.extend(rmse_reduction_sentence(report, MOST_NAMED).map(|better| format!("{}\n", escape_hidden_line(&better))));
     if let Some(worse) = worse_than_constant_sentence(report, MOST_NAMED) {
         text.push_str(&format!("{}\n", escape_hidden_line(&worse)));
     }
     undefined_metric_sentences(report, MOST_NAMED)
         .iter()
         .for_each(|said| text.push_str(&format!("{}\n", escape_hidden_line(said))));
-    match jitter_sentence(report) {
+    match jitter_effect_sentence(report) {
         Some(shows) => text.push_str(&format!("{shows}\n")),
         None if report.largest_jitter() > 0.0 => text.push_str(&format!(
             "jitter of up to {} was added to a covariance matrix\n",
@@ -229,7 +227,7 @@ const LARGER: f64 = 1.003;
 fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
     let place = report.axis_index("epsilon")?;
     let rows = report.rows.iter().filter(|row| row.row.metric == METRIC);
-    let errors: Vec<SurfaceRmse> = rows.map(|row| SurfaceRmse::from_row(row, place)).collect();
+    let errors: Vec<CellRmse> = rows.map(|row| CellRmse::from_row(row, place)).collect();
     let [exactly, private] = find_worse_nonprivate_pair(&errors)?;
     Some(format!(
         "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies \
@@ -242,7 +240,7 @@ fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
 
 /// The error of a cell.
 #[derive(Debug, PartialEq)]
-struct SurfaceRmse<'a> {
+struct CellRmse<'a> {
     /// Infinite without privacy.
     epsilon: f64,
     /// Its labels on the other axes.
@@ -250,7 +248,7 @@ struct SurfaceRmse<'a> {
     value: f64,
 }
 
-impl<'a> SurfaceRmse<'a> {
+impl<'a> CellRmse<'a> {
     fn from_row(row: &'a ReportRow, place: usize) -> Self {
         let labels = row.labels.iter().enumerate().filter(|(axis, _)| *axis != place);
         Self {
@@ -270,7 +268,7 @@ impl<'a> SurfaceRmse<'a> {
 }
 
 /// The first that is worse without privacy, and the private one.
-fn find_worse_nonprivate_pair<'e, 'a>(errors: &'e [SurfaceRmse<'a>]) -> Option<[&'e SurfaceRmse<'a>; 2]> {
+fn find_worse_nonprivate_pair<'e, 'a>(errors: &'e [CellRmse<'a>]) -> Option<[&'e CellRmse<'a>; 2]> {
     errors.iter().find_map(|exactly| {
         let private = errors.iter().find(|private| exactly.is_nonprivate_and_worse_than(private))?;
         Some([exactly, private])
@@ -361,8 +359,8 @@ impl WordWrapper {
 mod tests {
     use super::*;
 
-    fn error(epsilon: f64, other: &str, value: f64) -> SurfaceRmse<'_> {
-        SurfaceRmse { epsilon, others: vec![other], value }
+    fn error(epsilon: f64, other: &str, value: f64) -> CellRmse<'_> {
+        CellRmse { epsilon, others: vec![other], value }
     }
 
     #[test]

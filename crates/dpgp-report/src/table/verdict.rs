@@ -190,7 +190,7 @@ pub fn standard_error(spread: Option<f64>, kind: SpreadKind, count: usize) -> f6
 mod tests {
     use super::*;
     use dpgp_accounting::Certificate;
-    use dpgp_spec::{ReadingMethod, ValueOwner};
+    use dpgp_spec::{ReadingMethod, ReferenceValueOwner};
 
     fn row(replicates: &[f64]) -> MetricSummary {
         MetricSummary {
@@ -210,7 +210,7 @@ mod tests {
 
     fn printed(value: f64, spread: f64) -> ReferenceValue {
         ReferenceValue {
-            owner: ValueOwner::Paper,
+            owner: ReferenceValueOwner::Paper,
             cell: 0,
             metric: "m".to_owned(),
             value,

@@ -310,7 +310,7 @@ impl NormaliseSetting {
 
     /// The same width, if it exceeds a change for the bounds as they were written. Each bound is rounded to a double, whose steps are
     /// hundreds for time stamps in nanoseconds.
-    pub(super) fn target_width_if_clearly_above(&self, change: f64) -> Option<f64> {
+    pub(super) fn written_target_width_if_above(&self, change: f64) -> Option<f64> {
         let (Self::Bounds { low, high, .. } | Self::Standardised { low, high }) = *self else { return None };
         let largest = low.get().abs().max(high.get().abs());
         self.target_width_if_above(change).filter(|width| change < width - (largest.next_up() - largest))

@@ -46,6 +46,14 @@ pub enum SpecProblem {
         /// A suggestion.
         hint: &'static str,
     },
+    /// A problem that only cells with some labels have.
+    #[error("{problem}; only cells with {labels} have this error")]
+    OnlySomeCells {
+        /// The problem.
+        problem: Box<SpecProblem>,
+        /// The labels, such as `method = sums`.
+        labels: String,
+    },
     /// A value in a grid that does not fit its path.
     #[error("a value of this axis is not valid for its path: {reason}")]
     BadAxisValue {

@@ -136,7 +136,7 @@ impl<M> PrivacySetting<M> {
     /// [`SpecProblem::NarrowChange`].
     fn check_change_covers_target_width(&self, normalise: &NormaliseSetting) -> CheckResult {
         let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
-        match normalise.target_width_if_clearly_above(change) {
+        match normalise.written_target_width_if_above(change) {
             Some(width) if self.relation == TargetChangeRelation::Full => {
                 fail("privacy.change", SpecProblem::NarrowChange { change, width })
             }

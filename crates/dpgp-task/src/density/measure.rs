@@ -19,7 +19,7 @@ use dpgp_accounting::{
 use dpgp_gp::kernel::{Bins, Interval};
 use dpgp_gp::{BinnedCovarianceFamily, GridAxis, maximise_marginal_likelihood};
 use dpgp_mechanisms::{
-    FunctionNoiseSetting, HistogramModel, HistogramSetting, MeanFunctionNoise, MechanismSetting, PrivacySetting,
+    FunctionNoiseSetting, HistogramReleaseDesign, HistogramSetting, MeanFunctionNoise, MechanismSetting, PrivacySetting,
 };
 use dpgp_number::Positive;
 
@@ -114,7 +114,7 @@ impl DensityReplicateState<'_> {
     ) -> Result<CellMeasurements, TaskError> {
         let histogram = cell.mechanism.downcast::<HistogramSetting>();
         let histogram = histogram.ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
-        let model = HistogramModel::new(self.bins.clone(), histogram, &self.job.setting.data);
+        let model = HistogramReleaseDesign::new(self.bins.clone(), histogram, &self.job.setting.data);
         let guarantee = model.certified_noise(cell);
         let known =
             cell.mechanism.denoises_in_experiments().then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
@@ -358,7 +358,7 @@ impl<'a> PrivateDensity<'a> {
             true => {
                 let own = || self.draw_unit_noise(&block.task.stream_purpose("function", target.epsilon));
                 let draws = self.shared.as_ref().map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
-                let noisy = draws.column_iter().map(|z| &self.plain + z * target.noise_scale());
+                let noisy = draws.column_iter().map(|z| &self.plain + z * target.noise_scale_in_target_units());
                 noisy.map(|density| block.rmse(&density)).collect()
             }
         };
@@ -381,9 +381,9 @@ impl<'a> PrivateDensity<'a> {
             (GuaranteeCaveat::InvalidSensitivity, ratio > 1.0 + 1e-9),
             (GuaranteeCaveat::PrivateNormalisation, self.centred),
         ]);
-        self.block
-            .job
-            .auditable_certificate(certificate, || vec![self.noise.audited_mechanism(target.noise_scale(), moved)])
+        self.block.job.auditable_certificate(certificate, || {
+            vec![self.noise.audited_mechanism(target.noise_scale_in_target_units(), moved)]
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{CellSetting, TaskRequirements, TaskSetting, build_count_axes};
 use dpgp_gp::kernel::{BinObservation, Bins};
 use dpgp_mechanisms::{
-    CellSections, FunctionNoiseSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting,
+    CellSections, FunctionNoiseSetting, HistogramReleaseDesign, HistogramSetting, MechanismSetting, PrivacySetting,
 };
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
@@ -102,10 +102,10 @@ impl DensityProcessSetting {
 
 impl DensityTask {
     /// The histogram of a cell; none if the cell has another task or mechanism.
-    pub fn histogram(setting: &CellSetting) -> Option<HistogramModel> {
+    pub fn histogram(setting: &CellSetting) -> Option<HistogramReleaseDesign> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
         let histogram = setting.privacy.mechanism.downcast::<HistogramSetting>()?;
-        Some(HistogramModel::new(task.histogram_bins(), histogram, &setting.data))
+        Some(HistogramReleaseDesign::new(task.histogram_bins(), histogram, &setting.data))
     }
 
     /// The bins whose densities are predicted.
@@ -145,7 +145,7 @@ impl DensityTask {
                 } else if histogram.most_per_row.is_some() && setting.data.counts_each_row() {
                     fail("data", SpecProblem::MissingKey { key: "target", by: "most_per_row" })
                 } else {
-                    self.check_denoise(privacy)
+                    self.check_denoise_needs_process(privacy)
                 }
             }
             (_, None) => Err(privacy.wrong_mechanism_error("histogram")),
@@ -155,7 +155,7 @@ impl DensityTask {
 
 impl DensityTask {
     /// The counts of a histogram are no prediction: only a process makes one of them.
-    fn check_denoise(&self, privacy: &PrivacySetting) -> CheckResult {
+    fn check_denoise_needs_process(&self, privacy: &PrivacySetting) -> CheckResult {
         let process = matches!(self.estimate, DensityEstimate::Process(_));
         if process || !privacy.mechanism.denoises_in_experiments() {
             return Ok(());

@@ -27,7 +27,7 @@ impl MeasurableTask for ErrataTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let numbers = self.erratum.numbers()?;
         let ErratumNumbers { claimed, found, holds, corrected } = numbers;
-        let values = [claimed, found, f64::from(u8::from(holds)), corrected, numbers.looseness_factor()];
+        let values = [claimed, found, f64::from(u8::from(holds)), corrected, numbers.claimed_to_found_ratio()];
         let measured =
             AuditableCertificate::without_claim().into_measurements(0.0, Self::METRICS.into_iter().zip(values));
         Ok(vec![measured; job.cells.len()])
@@ -64,7 +64,7 @@ impl ErratumNumbers {
     }
 
     /// The claimed number divided by the computed one. If a bound holds, it is loose by this factor.
-    pub fn looseness_factor(&self) -> f64 {
+    pub fn claimed_to_found_ratio(&self) -> f64 {
         self.claimed / self.found
     }
 

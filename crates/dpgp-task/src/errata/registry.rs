@@ -32,9 +32,9 @@ use dpgp_spec::setting::{NormaliseSetting, PrivateCentreSetting};
 type ErratumComputation = fn() -> Result<ErratumNumbers, TaskError>;
 
 const REGISTRY: [(&str, ErratumComputation); 41] = [
-    ("row-norm", compute_row_norm_erratum),
-    ("inducing-gain", compute_inducing_gain_erratum),
-    ("density-change", || Ok(compute_density_change_erratum())),
+    ("row-norm", compute_function_sensitivity_erratum),
+    ("inducing-gain", compute_inducing_sensitivity_gain_erratum),
+    ("density-change", || Ok(compute_density_sensitivity_erratum())),
     ("large-epsilon", || Ok(compute_large_epsilon_erratum())),
     ("noise-constant", || Ok(compute_noise_constant_erratum())),
     ("kernel-scale", || Ok(compute_kernel_scale_erratum())),
@@ -52,13 +52,13 @@ const REGISTRY: [(&str, ErratumComputation); 41] = [
     ("lowest-error", || Ok(super::compute_lowest_error_erratum())),
     ("dropped-directions", compute_dropped_directions_erratum),
     ("rank-tolerance", compute_rank_tolerance_erratum),
-    ("gradient-scheme", compute_gradient_scheme_erratum),
-    ("square-cloak", compute_square_cloak_erratum),
+    ("gradient-scheme", compute_gradient_convergence_erratum),
+    ("square-cloak", compute_training_input_cloak_erratum),
     ("curvature-sign", || Ok(compute_curvature_sign_erratum())),
-    ("latent-mean", || Ok(compute_latent_mean_erratum())),
+    ("latent-mean", || Ok(compute_off_mode_mean_erratum())),
     ("sums-sensitivity", || Ok(compute_sums_sensitivity_erratum())),
     ("feature-bound", || Ok(compute_feature_bound_erratum())),
-    ("separated-bound", || Ok(compute_separated_bound_erratum())),
+    ("separated-bound", || Ok(compute_separated_inducing_bound_erratum())),
     ("regularisation", || Ok(compute_regularisation_erratum())),
     ("correction-covariance", || Ok(compute_correction_covariance_erratum())),
     ("zcdp-conversion", || Ok(compute_zcdp_conversion_erratum())),
@@ -67,12 +67,12 @@ const REGISTRY: [(&str, ErratumComputation); 41] = [
     ("heteroscedastic-noise", || Ok(compute_heteroscedastic_noise_erratum())),
     ("refusal-test", || Ok(compute_refusal_test_erratum())),
     ("sums-dimension", || Ok(compute_sums_dimension_erratum())),
-    ("epsilon-per-step", compute_epsilon_per_step_erratum),
-    ("repeated-records", || Ok(compute_repeated_records_erratum())),
+    ("epsilon-per-step", compute_step_epsilon_limit_erratum),
+    ("repeated-records", || Ok(compute_repeated_batch_record_erratum())),
     ("looseness", compute_composition_looseness_erratum),
     ("clipped-prior", || Ok(compute_clipped_prior_erratum())),
     ("squared-bound", || Ok(compute_squared_bound_erratum())),
-    ("worse-than-none", || Ok(compute_binning_error_erratum())),
+    ("worse-than-none", || Ok(compute_binning_versus_mean_erratum())),
 ];
 
 /// An erratum that has a function, as specs name it.
@@ -140,7 +140,7 @@ pub(super) fn compute_feature_bound_erratum() -> ErratumNumbers {
 }
 
 /// `R_k^2` of seven by seven inducing inputs a lengthscale apart: Equation 8, and the product of the sides.
-pub(super) fn compute_separated_bound_erratum() -> ErratumNumbers {
+pub(super) fn compute_separated_inducing_bound_erratum() -> ErratumNumbers {
     let points: Vec<f64> = (0..7).map(|i| 0.4 * f64::from(i)).collect();
     let printed = FeatureNormBound::Separated.squared_norm_bound(49, 0.4, |d| (-0.5 * (d / 0.4).powi(2)).exp());
     let side = squared_kernel_vector_norm_bound(&points, 0.4, Interval { low: 0.0, high: 2.4 });
@@ -236,7 +236,7 @@ fn calibrated_event(epsilon: f64) -> Result<PrivacyEvent, TaskError> {
 }
 
 /// The total epsilon up to which the theorem on one step covers Figure 1(a), which goes to 10.
-pub(super) fn compute_epsilon_per_step_erratum() -> Result<ErratumNumbers, TaskError> {
+pub(super) fn compute_step_epsilon_limit_erratum() -> Result<ErratumNumbers, TaskError> {
     let spent = AdvancedCompositionAccountant.epsilon(&calibrated_event(10.0)?, RELATION, DELTA)?;
     let limits = spent.caveats.iter().filter_map(|caveat| match caveat {
         AccountingCaveat::EpsilonPerStep { limit, .. } => Some(*limit),
@@ -247,7 +247,7 @@ pub(super) fn compute_epsilon_per_step_erratum() -> Result<ErratumNumbers, TaskE
 }
 
 /// The probability that a batch of 66 of 3341 rows, drawn with replacement, holds a given row more than once.
-pub(super) fn compute_repeated_records_erratum() -> ErratumNumbers {
+pub(super) fn compute_repeated_batch_record_erratum() -> ErratumNumbers {
     let (rows, batch) = (3341.0, 66.0);
     let none = (batch * (-1.0f64 / rows).ln_1p()).exp();
     let once = batch / rows * ((batch - 1.0) * (-1.0f64 / rows).ln_1p()).exp();
@@ -277,7 +277,7 @@ pub(super) fn compute_squared_bound_erratum() -> ErratumNumbers {
 
 /// The least error of any binning in the printed table of trips (3^4 bins without privacy), against that of cloaking with the longest
 /// lengthscale without privacy, which is nearly the mean of all trips (s).
-pub(super) fn compute_binning_error_erratum() -> ErratumNumbers {
+pub(super) fn compute_binning_versus_mean_erratum() -> ErratumNumbers {
     ErratumNumbers::upper_bound_claim(490.0, BINNINGS.into_iter().flatten().fold(f64::INFINITY, f64::min), 490.0)
 }
 
@@ -296,7 +296,7 @@ const BINNINGS: [[f64; 4]; 6] = [
 const RULES: [FunctionSensitivity; 2] = [FunctionSensitivity::Published, FunctionSensitivity::Exact];
 
 /// One training target and two inducing inputs beside it: it enters both rows of the weights.
-pub(super) fn compute_row_norm_erratum() -> Result<ErratumNumbers, TaskError> {
+pub(super) fn compute_function_sensitivity_erratum() -> Result<ErratumNumbers, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     let inducing = DMatrix::from_column_slice(2, 1, &[-0.5, 0.5]);
     let mean = fitc_representer(&kernel, 0.1, &inducing, &DMatrix::zeros(1, 1))?;
@@ -305,7 +305,7 @@ pub(super) fn compute_row_norm_erratum() -> Result<ErratumNumbers, TaskError> {
 }
 
 /// The settings of Figure 2 on evenly spaced ages: the ratio of the sensitivities without and with inducing inputs.
-pub(super) fn compute_inducing_gain_erratum() -> Result<ErratumNumbers, TaskError> {
+pub(super) fn compute_inducing_sensitivity_gain_erratum() -> Result<ErratumNumbers, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 20.0);
     let ages = DMatrix::from_fn(33, 1, |i, _| 5.0 * i as f64);
     let inducing = DMatrix::from_column_slice(4, 1, &[20.0, 60.0, 100.0, 140.0]);
@@ -317,7 +317,7 @@ pub(super) fn compute_inducing_gain_erratum() -> Result<ErratumNumbers, TaskErro
 }
 
 /// The density on bins of half an hour times five minutes moves by the inverse of their area, in hours squared.
-pub(super) fn compute_density_change_erratum() -> ErratumNumbers {
+pub(super) fn compute_density_sensitivity_erratum() -> ErratumNumbers {
     let moved = 1.0 / (0.5 * (5.0 / 60.0));
     ErratumNumbers::upper_bound_claim(1.0, moved, moved)
 }
@@ -417,7 +417,7 @@ pub(super) fn compute_dual_direction_erratum() -> ErratumNumbers {
 
 /// How far the gradient scheme is from the optimum after 1000 steps on a sparse model (nats of log det), and an interior
 /// point.
-pub(super) fn compute_gradient_scheme_erratum() -> Result<ErratumNumbers, TaskError> {
+pub(super) fn compute_gradient_convergence_erratum() -> Result<ErratumNumbers, TaskError> {
     let map = height_by_age_map(&[0.0, 20.0, 40.0, 60.0])?;
     let [scheme, interior_point] = [Solver::Gradient { step: 0.05, steps: 1000 }, Solver::InteriorPoint]
         .map(|solver| design_cloak(&map, CloakingOptions { solver, rank_tolerance: 1e-6, ..DESIGN }));
@@ -443,7 +443,7 @@ pub(super) fn compute_squared_noise_scale_erratum() -> Result<ErratumNumbers, Ta
 
 /// Predictions at the training inputs themselves, a square C of full rank: the noise covariance over that of noise on the
 /// labels, as the ratio of the determinants' r-th roots.
-pub(super) fn compute_square_cloak_erratum() -> Result<ErratumNumbers, TaskError> {
+pub(super) fn compute_training_input_cloak_erratum() -> Result<ErratumNumbers, TaskError> {
     let inputs = DMatrix::from_fn(6, 1, |i, _| i as f64);
     let map = exact_prediction_map(&ExponentiatedQuadratic::isotropic(1.0, 1.0), 0.5, &inputs, &inputs)?;
     let noise = design_cloak(&map, CloakingOptions { rank_tolerance: 1e-12, ..DESIGN })?.noise_map();
@@ -461,7 +461,7 @@ pub(super) fn compute_curvature_sign_erratum() -> ErratumNumbers {
 }
 
 /// One label with k = 1, after one step from zero: `k' K^-1 f` against `k' grad log p(y | f)`, which are the same at the mode.
-pub(super) fn compute_latent_mean_erratum() -> ErratumNumbers {
+pub(super) fn compute_off_mode_mean_erratum() -> ErratumNumbers {
     let first = newton_step(0.0);
     let mode = (0..50).fold(0.0, |f, _| newton_step(f));
     ErratumNumbers::equality_claim(first, 1.0 - logistic(first), 1.0 - logistic(mode))

@@ -26,7 +26,8 @@ use dpgp_accounting::{Certificate, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::{ExponentiatedQuadratic, ExponentiatedQuadraticSetting, KernelSetting};
 use dpgp_gp::variational::{
-    FeaturesWithConditionalVariances, GaussianPrediction, InducingInputs, SufficientStatistics, noise_aware_posterior,
+    CovariancesWithConditionalVariances, GaussianPrediction, InducingInputs, SufficientStatistics,
+    noise_aware_posterior,
 };
 use dpgp_mechanisms::{
     BinNoiseDistribution, BinStatistic, BinningSetting, MomentFeatures, MomentsSetting, PrivacySetting, SumsSetting,
@@ -112,7 +113,7 @@ impl MeanBaseline {
 
     /// The standard deviation of the noise (units of the model): one target moves the mean by at most `change / n`.
     fn noise_sd(&self, target: TargetChangeGuarantee) -> f64 {
-        target.noise_scale() / self.scale / self.rows as f64
+        target.noise_scale_in_target_units() / self.scale / self.rows as f64
     }
 
     /// A mean at all test inputs, whose noise has this variance.
@@ -340,7 +341,7 @@ pub(super) struct NoisySumsRegression<'a> {
     kernel: ExponentiatedQuadratic,
     points: DMatrix<f64>,
     statistics: SufficientStatistics,
-    located: FeaturesWithConditionalVariances,
+    located: CovariancesWithConditionalVariances,
     noise_variance: f64,
 }
 
@@ -352,7 +353,7 @@ impl<'a> NoisySumsRegression<'a> {
         let sums = BoundedTargetSums::new(context.job.sums()?, &context.task.inducing, variance, lengthscale)?;
         let inducing = InducingInputs::new(&kernel, &points)?;
         let statistics = SufficientStatistics::new(&inducing, &rows.inputs, &rows.targets, sums.bound);
-        let located = inducing.features_with_conditional_variances(&rows.test);
+        let located = inducing.covariances_with_conditional_variances(&rows.test);
         let noise_variance = noise_variance(context.model)?;
         Ok(Self { sums, points, statistics, located, noise_variance, kernel })
     }
@@ -403,11 +404,10 @@ impl NoisyMeanRegression {
             context.job.inducing_placement(&rows.stream_name()),
         );
         let PredictionMapWithVariances { map, variance } = process.prediction_map_with_variances(&rows.test)?;
-        let cells = context
-            .job
-            .cells
-            .iter()
-            .map(|cell| Ok(TargetChangeGuarantee::for_one_row(cell)?.noise_scale() / context.scale));
+        let cells =
+            context.job.cells.iter().map(|cell| {
+                Ok(TargetChangeGuarantee::for_one_row(cell)?.noise_scale_in_target_units() / context.scale)
+            });
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_in_experiments();
@@ -433,7 +433,7 @@ impl NoisyMeanRegression {
                 variance: self.variance.clone(),
             });
         }
-        let scale = target.noise_scale() / self.scale;
+        let scale = target.noise_scale_in_target_units() / self.scale;
         let noise = self.noises.noise_at_scale(scale)?;
         let drawn = &noise.map * standard_normal_vector(noise.map.ncols(), stream) * scale;
         Ok(GaussianPrediction {
@@ -446,7 +446,8 @@ impl NoisyMeanRegression {
 
     /// The certificate of such a run.
     pub fn certificate(&self, target: TargetChangeGuarantee) -> Result<Certificate, TaskError> {
-        let certificate = self.noises.noise_at_scale(target.noise_scale() / self.scale)?.certificate(target, &[]);
+        let certificate =
+            self.noises.noise_at_scale(target.noise_scale_in_target_units() / self.scale)?.certificate(target, &[]);
         Ok(certificate.with_predictions_of_one_fold())
     }
 
@@ -454,8 +455,8 @@ impl NoisyMeanRegression {
     pub fn audited_mechanism(&self, target: TargetChangeGuarantee) -> Result<AuditedMechanism, TaskError> {
         Ok(self
             .noises
-            .noise_at_scale(target.noise_scale() / self.scale)?
-            .audited_mechanism(target.noise_scale(), target.change))
+            .noise_at_scale(target.noise_scale_in_target_units() / self.scale)?
+            .audited_mechanism(target.noise_scale_in_target_units(), target.change))
     }
 }
 
@@ -463,7 +464,9 @@ impl PrivateRegression for NoisyMeanRegression {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let target = TargetChangeGuarantee::for_one_row(cell)?;
         if let Some(averaged) = self.averaged.as_ref().filter(|_| target.is_private()) {
-            let targets = averaged.draw_prediction(target.noise_scale() / self.scale, &self.sums, stream)?.targets;
+            let targets = averaged
+                .draw_prediction(target.noise_scale_in_target_units() / self.scale, &self.sums, stream)?
+                .targets;
             return Ok(FoldPrediction::Targets { targets, level: MASS });
         }
         Ok(self.release(target, stream)?.into())

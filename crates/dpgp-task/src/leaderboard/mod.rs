@@ -12,7 +12,7 @@ use crate::cross_validation::{FoldRows, NO_ERROR, r_squared};
 use crate::measurement::Metric;
 use crate::model::noise_variance;
 use crate::normalise::{normalisation_caveats, normalise};
-use crate::selection::{GpHyperparameterGrid, NoiseScale, SelectionTask};
+use crate::selection::{GpHyperparameterGrid, NoiseScaleRule, SelectionTask};
 use crate::summary::mean;
 use crate::{
     AuditableCertificate, CellMeasurements, FitSize, MeasurableTask, ReplicateJob, ScoredTargetsSetting, TaskError,
@@ -136,7 +136,7 @@ impl LengthscaleChoiceSetting {
             sensitivity: SseSensitivityRule::Corrected,
             threshold: None,
             draws: None,
-            noise_scale: NoiseScale::Delta,
+            noise_scale: NoiseScaleRule::Delta,
             entries: Vec::new(),
             each_fold: false,
             summary: true,

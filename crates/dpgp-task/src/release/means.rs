@@ -111,7 +111,7 @@ impl UnnoisedPredictions {
         // The size of the noise that the design is for: sigma, times the change of a target, times the rows of a
         // person. In units of the target, and divided by s in units of the model.
         let guarantee = TargetChangeGuarantee::for_privacy_unit(&setting.privacy, &setting.data)?;
-        let model_scale = guarantee.noise_scale() / normalised.scale;
+        let model_scale = guarantee.noise_scale_in_target_units() / normalised.scale;
 
         // The design: L and W, for noise multiplier 1 and change 1. Columns of W are meant to be no longer than 1, so
         // that `W y` moves by at most 1 where one target does. Step 4 does not rely on this: it measures the whole
@@ -137,7 +137,7 @@ impl UnnoisedPredictions {
             LatticeRelease::new(columns, &lattice, guarantee.change, guarantee.rows, guarantee.noise_multiplier())?;
 
         // The certificate and the record state the larger of two sensitivities: of the design and of the whole columns.
-        let noise = design.with_minimum_sensitivity_ratio(release.longest_column_ratio());
+        let noise = design.with_minimum_sensitivity_ratio(release.actual_sensitivity_ratio());
         let record = release.noise_with_minimum_sensitivity_ratio(noise.ratio);
 
         // With a model that is averaged, what follows from the release: its noise in units of the model.

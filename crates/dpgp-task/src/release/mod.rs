@@ -23,7 +23,7 @@ pub use combinations::ReleasedTargetCombinations;
 pub use counts::{BinAreaOverlap, CountEstimates, build_count_axes};
 pub use means::PredictionPoints;
 pub use moments::preview_moments;
-pub use preview::{ExpectedErrors, PreviewInput, PreviewScope, ReleasePreview};
+pub use preview::{ErrorAveragingDomain, ExpectedErrors, PreviewInput, ReleasePreview};
 
 /// The random stream of the inducing inputs, which depend on public inputs alone.
 const PURPOSE: &str = "release";
@@ -200,11 +200,11 @@ pub fn release_refusal_reason(setting: &CellSetting) -> Option<&'static str> {
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
         return Some("its data are images or generated data; use a table of rows");
     }
-    row_draw_refusal_reason(&setting.data)
+    drawn_rows_refusal_reason(&setting.data)
 }
 
 /// Returns the reason to refuse a release of drawn rows, if rows are drawn.
-pub fn row_draw_refusal_reason(data: &DataSetting) -> Option<&'static str> {
+pub fn drawn_rows_refusal_reason(data: &DataSetting) -> Option<&'static str> {
     matches!(data.draw, Some(RowDrawSetting::Rows(_) | RowDrawSetting::Quotas(_)))
         .then_some("data.draw drops rows at random, but a release uses all rows; remove data.draw")
 }

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{ExpectedErrors, Predictions, PreviewScope, ReleasePreview, UnnoisedRelease, UnnoisedValues};
+use super::{ErrorAveragingDomain, ExpectedErrors, Predictions, ReleasePreview, UnnoisedRelease, UnnoisedValues};
 use crate::{CellSetting, Sample, SurfaceModel, TaskError};
 use dpgp_gp::sites::site_points;
 use dpgp_mechanisms::{LEAST_SIGMA, MomentsModel, PrivacySetting, SumsNoise, SurfacePrediction};
@@ -85,7 +85,7 @@ pub fn preview_moments(
         });
     }
     let prior = unit * (reference.kernel.variance() + reference.bias).sqrt();
-    Ok(ReleasePreview { over: PreviewScope::Box, prior, expected, without_privacy: unit * exact.sqrt() })
+    Ok(ReleasePreview { over: ErrorAveragingDomain::Box, prior, expected, without_privacy: unit * exact.sqrt() })
 }
 
 /// The sums before their noise.
@@ -110,7 +110,7 @@ impl UnnoisedSums {
         let Some(model) = SurfaceModel::new(setting) else {
             return Err(TaskError::NotReleasable { reason: "its task is not task.surface" });
         };
-        let guarantee = model.guarantee(&setting.privacy);
+        let guarantee = model.certified_noise(&setting.privacy);
         let (points, sums) = (points.clone(), model.sums(sample)?);
         let sums = Self { model, points, sums, noise: guarantee.noise };
         Ok(UnnoisedRelease {
@@ -130,7 +130,7 @@ impl UnnoisedSums {
         let Self { model, points, sums, noise } = self;
         let noisy = noise.release_integers(sums.as_integer_sums(model.summand().units()), random)?;
         let inducing = model.factorise_inducing()?;
-        let located = inducing.features_with_conditional_variances(points);
+        let located = inducing.covariances_with_conditional_variances(points);
         let posterior = model.posterior(&inducing, &noisy)?;
         let added = model.weight_noise_covariance(&inducing, &noisy, &posterior)?;
         let (all, added) = (posterior.predict(&located), located.quadratic_forms(&added));

@@ -48,7 +48,7 @@ pub struct ExpectedErrors {
 /// What errors are averaged over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PreviewScope {
+pub enum ErrorAveragingDomain {
     /// The points to predict at, by their weights.
     Points,
     /// The box of private inputs, with rows spread over the box; points are not used.
@@ -59,7 +59,7 @@ pub enum PreviewScope {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReleasePreview {
     /// What all errors below are averaged over.
-    pub over: PreviewScope,
+    pub over: ErrorAveragingDomain,
     /// The error of the prior mean, which uses no rows.
     pub prior: f64,
     /// The expected errors at each epsilon, in the requested order.
@@ -92,7 +92,7 @@ impl PreviewInput<'_> {
         let of_mean = squared_errors_of_target_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
         let mut expected = Vec::with_capacity(epsilons.len());
         for &epsilon in epsilons {
-            let scale = target.with_epsilon(epsilon.get()).noise_scale() / unit;
+            let scale = target.with_epsilon(epsilon.get()).noise_scale_in_target_units() / unit;
             let noise = designer.design_noise(scale)?;
             let added = noise.standard_deviations().map(|sd| (scale * sd).powi(2)).as_slice().to_vec();
             let model = noise.latent_variances_excluding_noise(variance.clone(), scale);
@@ -110,7 +110,7 @@ impl PreviewInput<'_> {
         }
         let prior = self.points.root_weighted_mean(&kernel.diagonal(points)) * unit;
         Ok(ReleasePreview {
-            over: PreviewScope::Points,
+            over: ErrorAveragingDomain::Points,
             prior,
             expected,
             without_privacy: self.points.root_weighted_mean(&variance) * unit,

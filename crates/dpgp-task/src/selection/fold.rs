@@ -10,7 +10,7 @@ use crate::job::Memo;
 use crate::noise::cloaking_options;
 use crate::summary::standard_normal_vector;
 use crate::{
-    AuditedMechanism, GpCandidate, ModelCandidate, NoiseScale, ReplicateJob, SelectionTask, TargetChangeGuarantee,
+    AuditedMechanism, GpCandidate, ModelCandidate, NoiseScaleRule, ReplicateJob, SelectionTask, TargetChangeGuarantee,
     TaskError,
 };
 use dpgp_cloaking::{CloakingNoise, design_randomised_cloaking_noise};
@@ -125,9 +125,9 @@ impl CandidateComparison<'_> {
 
     fn error_noise(&self, cloak: &CloakingNoise, purpose: &str) -> ErrorNoise {
         let scale = match self.task.noise_scale {
-            NoiseScale::Delta => 1.0,
+            NoiseScaleRule::Delta => 1.0,
             // The noise of a cloak is scaled by Delta already.
-            NoiseScale::DeltaSquared => cloak.widened,
+            NoiseScaleRule::DeltaSquared => cloak.widened,
         };
         let Some(draws) = self.task.draws else {
             return ErrorNoise::Deviations(cloak.standard_deviations().iter().map(|sd| scale * sd).collect());
@@ -146,12 +146,12 @@ pub(crate) struct LengthscaleCandidates {
     rows: usize,
     scale: f64,
     range: Option<(f64, f64)>,
-    chances: Memo<ChoiceBudget, Arc<Vec<f64>>>,
+    chances: Memo<ChoiceAndReleaseBudgets, Arc<Vec<f64>>>,
 }
 
 /// Budget of a choice, and the rest for the release after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct ChoiceBudget {
+struct ChoiceAndReleaseBudgets {
     rest: TargetChangeGuarantee,
     epsilon: f64,
 }
@@ -172,7 +172,7 @@ impl LengthscaleCandidates {
 
     /// The probability with which each is chosen with a budget, where the release after it has the guarantee of `rest`.
     pub fn choice_probabilities(&self, rest: TargetChangeGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
-        let budget = ChoiceBudget { rest, epsilon };
+        let budget = ChoiceAndReleaseBudgets { rest, epsilon };
         self.chances
             .get_or_compute(&budget, || Arc::new(self.candidate_scorer().score_candidates(rest, epsilon).probability))
     }

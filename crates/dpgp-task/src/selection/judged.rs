@@ -42,7 +42,7 @@ impl CandidateScorer<'_> {
     /// Scores all candidates and computes the probability of each under the exponential mechanism with the budget `epsilon`. Their
     /// predictions have the noise that `target` asks for.
     pub fn score_candidates(&self, target: TargetChangeGuarantee, epsilon: f64) -> CandidateScores {
-        let (noise, clip) = (self.noise_scale(target), self.error_clip_bound(target));
+        let (noise, clip) = (self.noise_scale_in_model_units(target), self.error_clip_bound(target));
         let sse: Vec<f64> =
             self.candidates.iter().map(|folds| sum_squared_errors_over_folds(folds, noise, clip)).collect();
         let unclipped = self.candidates.iter().map(|folds| sum_squared_errors_over_folds(folds, noise, f64::INFINITY));
@@ -77,7 +77,7 @@ impl CandidateScorer<'_> {
         AuditedMechanism::Exponential(Box::new(SelectionErrorFunction {
             candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
             rows: self.rows,
-            noise: self.noise_scale(target),
+            noise: self.noise_scale_in_model_units(target),
             clip: self.error_clip_bound(target),
             change: self.scaled_target_change(target),
             epsilon,
@@ -92,7 +92,7 @@ impl CandidateScorer<'_> {
     }
 
     /// Factor of the noise of each prediction.
-    fn noise_scale(&self, target: TargetChangeGuarantee) -> f64 {
+    fn noise_scale_in_model_units(&self, target: TargetChangeGuarantee) -> f64 {
         self.scaled_target_change(target) * target.noise_multiplier()
     }
 

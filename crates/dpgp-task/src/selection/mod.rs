@@ -49,8 +49,8 @@ pub struct SelectionTask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<Count>,
     /// The factor that scales the noise in the errors.
-    #[serde(default, skip_serializing_if = "NoiseScale::is_delta")]
-    pub noise_scale: NoiseScale,
+    #[serde(default, skip_serializing_if = "NoiseScaleRule::is_delta")]
+    pub noise_scale: NoiseScaleRule,
     /// Pairs of rows, counted from 0 among those that are used. For each pair, a metric gives the change of the prediction at
     /// the first row when the target of the second row changes by 1. The change is 0 if the second row is not a training row
     /// for that prediction.
@@ -68,7 +68,7 @@ pub struct SelectionTask {
 /// `Delta^2`, the largest `c' M^-1 c` over the columns c, where M is the covariance that the solver returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum NoiseScale {
+pub enum NoiseScaleRule {
     /// Delta, the sensitivity, as the paper says and as a proof requires.
     #[default]
     Delta,
@@ -76,7 +76,7 @@ pub enum NoiseScale {
     DeltaSquared,
 }
 
-impl NoiseScale {
+impl NoiseScaleRule {
     fn is_delta(&self) -> bool {
         *self == Self::Delta
     }

@@ -14,7 +14,7 @@ use crate::model::noise_variance;
 use crate::{ReplicateJob, TaskError, noisy_sums};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{
-    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithLogPrior, MixturePrediction,
+    CountingSites, FeatureSums, FunctionAndTargetPredictions, HyperparameterGrid, InputPosterior, KernelWithLogPrior,
     NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, SiteProcessPosterior, ValueWithLogPrior,
     fit_site_mixture,
 };
@@ -125,7 +125,7 @@ impl SitePosteriorModel {
     }
 
     /// Predicts at inputs (t x d), in units of the inputs.
-    pub fn predict(&self, mixture: &SiteProcessPosterior, inputs: &DMatrix<f64>) -> MixturePrediction {
+    pub fn predict(&self, mixture: &SiteProcessPosterior, inputs: &DMatrix<f64>) -> FunctionAndTargetPredictions {
         mixture.predict(&self.model.to_box_units(inputs))
     }
 }
@@ -205,7 +205,7 @@ const MOST_MIDDLES: usize = 2000;
 /// Checks noisy sums at these inducing inputs of the task at a path.
 pub fn check_site_sums(path: &str, inducing: &[RangeSetting], setting: &CellSections) -> CheckResult {
     let sums = noisy_sums::require_sums_of_any_shape(setting, SummedValueKind::Targets)?;
-    sums.check_inducing_inputs(inducing)?;
+    sums.check_domain_holds_inducing_inputs(inducing)?;
     let inputs = setting.data.dimensions();
     let few = inputs <= MOST_INPUTS;
     check_range("data.inputs", few, "at most 4 inputs for the posterior \"sites\"", inputs as f64)?;
@@ -247,7 +247,7 @@ mod tests {
     fn maps(variance: f64) -> FeatureMapsWithSumNoise {
         let sides = vec![(0..9).map(|place| 10.0 + 0.5 * f64::from(place)).collect()];
         let grid = InducingGrid { sides, variance: 1.0, lengthscale: 1.0 };
-        let [weighted, plain] = [grid.covariance_bumps(), grid.midpoint_bumps()]
+        let [weighted, plain] = [grid.covariance_bumps(), grid.covariance_product_bumps()]
             .map(|bumps| FeatureMapWithSumNoise { noise: NoiseAxes::spherical(bumps.len(), variance), bumps });
         FeatureMapsWithSumNoise { weighted, plain }
     }

@@ -9,7 +9,7 @@ use super::{FeatureMapWithSumNoise, FeatureMapsWithSumNoise, GpPriorOnBox};
 use crate::job::RunCache;
 use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate};
 use crate::sample::product_grid;
-use crate::{AuditableCertificate, AuditedMechanism, NoiseCovarianceRelease, ReplicateJob, TaskError};
+use crate::{AnisotropicSumsRelease, AuditableCertificate, AuditedMechanism, ReplicateJob, TaskError};
 use dpgp_accounting::{Certificate, ReleaseKind};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{FeatureSums, NoisyFeatureSums};
@@ -40,7 +40,7 @@ enum InducingSumsForm {
     /// All products, with spherical noise.
     Plain { statistics: SufficientStatistics, grid: InducingGrid, maps: FeatureMapsWithSumNoise },
     /// Along the axes of other noise.
-    Shaped { sums: ShapedNoiseSums, features: FeatureSums },
+    Shaped { sums: SumNoiseDesign, features: FeatureSums },
 }
 
 impl<'a> InducingSums<'a> {
@@ -68,7 +68,7 @@ impl<'a> InducingSums<'a> {
             let maps = published_noise_maps(&of_inducing, &target, setting.split.get());
             InducingSumsForm::Plain { statistics, grid: of_inducing, maps }
         } else {
-            let sums = ShapedNoiseSums::new(setting, &of_inducing, &target, &model.domain, job.known)?;
+            let sums = SumNoiseDesign::new(setting, &of_inducing, &target, &model.domain, job.known)?;
             let features = sums.maps.sums(&inputs, rows.targets, target.bound);
             InducingSumsForm::Shaped { sums, features }
         };
@@ -118,7 +118,7 @@ impl<'a> InducingSums<'a> {
 fn published_noise_maps(grid: &InducingGrid, target: &BoundedTargetSums<'_>, split: f64) -> FeatureMapsWithSumNoise {
     let square = target.sensitivity.assumed.powi(2);
     let weighted = grid.covariance_bumps();
-    let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
+    let plain = grid.covariance_product_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
     FeatureMapsWithSumNoise {
         weighted: FeatureMapWithSumNoise { noise: NoiseAxes::spherical(weighted.len(), square), bumps: weighted },
         plain: FeatureMapWithSumNoise { noise: NoiseAxes::spherical(plain.len(), square / split), bumps: plain },
@@ -133,14 +133,14 @@ pub struct EllipsoidKey {
 }
 
 /// Sums at the midpoints, or with noise in an ellipsoid.
-pub struct ShapedNoiseSums {
+pub struct SumNoiseDesign {
     pub maps: FeatureMapsWithSumNoise,
     domain: Vec<[f64; 2]>,
     /// Of the trace of an ellipsoid.
     gap: Option<f64>,
 }
 
-impl ShapedNoiseSums {
+impl SumNoiseDesign {
     /// As a setting asks for, for inputs in a box.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl ShapedNoiseSums {
     ) -> Result<Self, TaskError> {
         let maps = SumFeatureMaps {
             weighted: grid.covariance_bumps(),
-            plain: plain_features(setting, grid),
+            plain: features_of_unweighted_sums(setting, grid),
             bound: target.bound,
         };
         let (maps, gap) = match setting.noise {
@@ -186,7 +186,7 @@ impl ShapedNoiseSums {
         for (j, mut column) in of_plain.column_iter_mut().enumerate() {
             column.iter_mut().zip(scales.iter()).for_each(|(entry, scale)| *entry /= scale * scales[j]);
         }
-        AuditedMechanism::Shaped(NoiseCovarianceRelease {
+        AuditedMechanism::Shaped(AnisotropicSumsRelease {
             weighted: weighted.noise.scaled(sigma * sigma).covariance(),
             plain: of_plain,
             kernel: target.sums.kernel,
@@ -198,8 +198,8 @@ impl ShapedNoiseSums {
 }
 
 /// The plain features, in the units that their noise is measured in.
-fn plain_features(setting: &SumsSetting, grid: &InducingGrid) -> GaussianBumpGrid {
-    let (c, middles) = (setting.split.get(), grid.midpoint_bumps());
+fn features_of_unweighted_sums(setting: &SumsSetting, grid: &InducingGrid) -> GaussianBumpGrid {
+    let (c, middles) = (setting.split.get(), grid.covariance_product_bumps());
     let squares = match setting.products {
         // What they are in B.
         SecondSumSetting::All => grid.midpoint_weights(),

@@ -14,7 +14,9 @@ use crate::{
     noisy_sums,
 };
 use dpgp_gp::sites::{Lattice, LatticeCountsAndSums, site_points};
-use dpgp_gp::variational::{FeaturesWithConditionalVariances, InducingInputs, SufficientStatistics, WeightPosterior};
+use dpgp_gp::variational::{
+    CovariancesWithConditionalVariances, InducingInputs, SufficientStatistics, WeightPosterior,
+};
 use dpgp_mechanisms::{
     CellSections, MechanismSetting, MomentsModel, MomentsPosterior, MomentsSetting, PrivacySetting, SimulatedMoments,
     SummedValueKind, SumsSetting, check_spec_for_moments,
@@ -24,7 +26,7 @@ use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
 use dpgp_spec::setting::{CheckResult, NoiseAwareInverseSetting, RangeSetting, SpecProblem};
 use dpgp_stream::{KernelSums, LatticeSums};
 
-pub use model::{SumsGuarantee, SurfaceModel};
+pub use model::{CertifiedSumsNoise, SurfaceModel};
 
 const PATH: &str = "task.surface";
 
@@ -76,7 +78,8 @@ impl SurfaceTask {
             return fail(PATH, SpecProblem::MissingKey { key: "posterior", by: "noisy sums" });
         };
         posterior.check(&format!("{PATH}.posterior"))?;
-        noisy_sums::require_sums_mechanism(setting, SummedValueKind::Targets)?.check_inducing_inputs(&self.inducing)
+        noisy_sums::require_sums_mechanism(setting, SummedValueKind::Targets)?
+            .check_domain_holds_inducing_inputs(&self.inducing)
     }
 }
 
@@ -127,7 +130,7 @@ impl MeasurableTask for SurfaceTask {
         let statistics = model.sufficient_statistics(&sums);
         let exact = model.posterior(&inducing, &statistics.with_zero_noise())?;
         let map = model.figure_points();
-        let located = inducing.features_with_conditional_variances(&map);
+        let located = inducing.covariances_with_conditional_variances(&map);
         let variance = targets_variance(&model.summand().targets.quantize_targets(&job.sample.targets).numbers)
             * model.summand().targets.unit_value().powi(2);
         let (inducing, model) = (&inducing, &model);
@@ -174,7 +177,7 @@ struct SurfaceReplicateState<'a> {
     variance: f64,
     exact: WeightPosterior,
     map: DMatrix<f64>,
-    located: FeaturesWithConditionalVariances,
+    located: CovariancesWithConditionalVariances,
 }
 
 impl SurfaceReplicateState<'_> {
@@ -282,7 +285,7 @@ impl<'a> MomentsSurfaceReplicateState<'a> {
         let free = PrivacySetting { epsilon: Epsilon::NONE, ..job.setting.privacy.as_ref().clone() };
         let SimulatedMoments { released, .. } =
             block.model.simulate_release(&block.sums, &free, &mut job.streams.block_stream("noise"))?;
-        block.exact = block.surface_means(&block.model.posterior(&released)?);
+        block.exact = block.surface_means_at_row_cells(&block.model.posterior(&released)?);
         Ok(block)
     }
 
@@ -299,14 +302,14 @@ impl<'a> MomentsSurfaceReplicateState<'a> {
     }
 
     /// Means at the places of rows.
-    fn surface_means(&self, posterior: &MomentsPosterior) -> Vec<f64> {
+    fn surface_means_at_row_cells(&self, posterior: &MomentsPosterior) -> Vec<f64> {
         self.model.means(posterior, &self.places)
     }
 
     /// Rows enter by their cells alone: with the sum s of the targets of a cell and the surface f there, its rows add
     /// `sum y^2 - 2 s f + n f^2` to the squared error.
     fn scores(&self, posterior: &MomentsPosterior, noise_sd: f64) -> SurfaceScores {
-        let surface = self.surface_means(posterior);
+        let surface = self.surface_means_at_row_cells(posterior);
         let (targets, rows) = (&self.model.summand().targets, self.sums.rows.max(1) as f64);
         let unit = self.model.summand().target_unit_value();
         let squares = self.sums.squares as f64 * unit * unit;

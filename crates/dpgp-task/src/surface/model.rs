@@ -20,7 +20,7 @@ use dpgp_stream::{KernelSummand, KernelSums, QuantizedKernel, sum_rows_serially}
 
 /// The noise on the sums of a surface.
 #[derive(Debug, Clone)]
-pub struct SumsGuarantee {
+pub struct CertifiedSumsNoise {
     /// Its size.
     pub noise: SumsNoise,
     /// The guarantee.
@@ -129,15 +129,15 @@ impl SurfaceModel {
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
-    pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
+    pub fn certified_noise(&self, cell: &PrivacySetting) -> CertifiedSumsNoise {
         let sums = self.target_sums();
         let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).with_privacy_unit(self.unit.clone()));
         let record = RoundedNoiseParameters { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
         if cell.epsilon.get().is_infinite() {
-            return SumsGuarantee { noise, certificate, record };
+            return CertifiedSumsNoise { noise, certificate, record };
         }
         let certificate = certificate.with_caveats(&[(GuaranteeCaveat::PrivateFilter, self.filtered)]);
-        SumsGuarantee { noise, certificate, record }
+        CertifiedSumsNoise { noise, certificate, record }
     }
 
     /// Samples drawn with this noise.
@@ -160,7 +160,7 @@ impl SurfaceModel {
         cell: &PrivacySetting,
         source: &mut impl Rng,
     ) -> Result<NoisySufficientStatistics, TaskError> {
-        Ok(self.guarantee(cell).noise.release_integers(sums.as_integer_sums(self.summand.units()), source)?)
+        Ok(self.certified_noise(cell).noise.release_integers(sums.as_integer_sums(self.summand.units()), source)?)
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream; the sums themselves without privacy.
@@ -169,8 +169,8 @@ impl SurfaceModel {
         sums: &SufficientStatistics,
         cell: &PrivacySetting,
         stream: &mut impl Rng,
-    ) -> (NoisySufficientStatistics, SumsGuarantee) {
-        let guarantee = self.guarantee(cell);
+    ) -> (NoisySufficientStatistics, CertifiedSumsNoise) {
+        let guarantee = self.certified_noise(cell);
         let free = cell.epsilon.get().is_infinite();
         let noisy = if free { sums.with_zero_noise() } else { guarantee.noise.simulate_release(sums, stream) };
         (noisy, guarantee)

@@ -5,7 +5,7 @@ use std::path::Path;
 use dpgp::data::HmacKey;
 use dpgp::data::rows::InMemoryRows;
 use dpgp::prelude::*;
-use dpgp::release::{ExactSums, MomentsSumsModel, PlannedSumsRelease, ReleaseError};
+use dpgp::release::{ExactSums, MomentsReleaseMethod, PlannedSumsRelease, ReleaseError};
 use serde_json::Value;
 
 const SPEC: &str = r#"
@@ -42,10 +42,10 @@ impl Rows {
     /// The sums of some rows: the inputs, the target and the column of the filter.
     fn sums(
         &self,
-        streamed: &PlannedSumsRelease<'_, MomentsSumsModel>,
+        streamed: &PlannedSumsRelease<'_, MomentsReleaseMethod>,
         rows: std::ops::Range<usize>,
         key: &HmacKey,
-    ) -> Result<ExactSums<MomentsSumsModel>, ReleaseError> {
+    ) -> Result<ExactSums<MomentsReleaseMethod>, ReleaseError> {
         let [a, b, y] = self.columns.each_ref().map(|column| &column[rows.clone()]);
         streamed.sum_rows_in_memory("rows", &mut InMemoryRows::new(vec![a, b, y, a]), &WorkerPool::new(2)?, Some(key))
     }

@@ -80,7 +80,7 @@ impl NoiseEllipsoid {
     /// use dpgp_mechanisms::{NoiseEllipsoid, SumFeatureMaps};
     /// let sides = vec![(0..7).map(|place| 15.0 * f64::from(place)).collect()];
     /// let grid = InducingGrid { sides, variance: 1.0, lengthscale: 25.0 };
-    /// let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
+    /// let plain = grid.covariance_product_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
     /// let maps = SumFeatureMaps { weighted: grid.covariance_bumps(), plain, bound: 2.0 };
     /// let shape = NoiseEllipsoid::with_least_trace(&maps, &[[0.0, 90.0]])?;
     /// // The ball around all differences takes 4 R^2 K = 47 of each number: 330 on A alone.
@@ -192,7 +192,7 @@ mod tests {
     fn maps(inputs: usize) -> SumFeatureMaps {
         let side = [-4.0, -2.0, 0.0, 2.0, 4.0].to_vec();
         let grid = InducingGrid { sides: vec![side; inputs], variance: 1.3, lengthscale: 2.0 };
-        let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(|w| (4.5 * w).sqrt()));
+        let plain = grid.covariance_product_bumps().scaled(&grid.midpoint_weights().map(|w| (4.5 * w).sqrt()));
         SumFeatureMaps { weighted: grid.covariance_bumps(), plain, bound: 3.0 }
     }
 
@@ -242,7 +242,11 @@ mod reach_tests {
         for inputs in [1, 2] {
             let sides = vec![vec![-2.0, -0.7, 0.6]; inputs];
             let grid = InducingGrid { sides, variance: 1.0, lengthscale: 1.0 };
-            let maps = SumFeatureMaps { weighted: grid.covariance_bumps(), plain: grid.midpoint_bumps(), bound: 2.0 };
+            let maps = SumFeatureMaps {
+                weighted: grid.covariance_bumps(),
+                plain: grid.covariance_product_bumps(),
+                bound: 2.0,
+            };
             let [weighted, plain] = [&maps.weighted, &maps.plain].map(|bumps| NoiseAxes::spherical(bumps.len(), 1.0));
             let (domain, mut missed) = (vec![[-2.3, 1.0]; inputs], 0);
             let fine = SquaredPairDistances::new(&maps.contributions(&box_grid_points(&domain, 41))).greatest();
@@ -271,7 +275,8 @@ mod reach_tests {
     #[test]
     fn the_margin_holds_curvatures_and_fourth_derivatives() {
         let grid = InducingGrid { sides: vec![vec![-2.0, -0.7, 0.6]], variance: 1.0, lengthscale: 1.0 };
-        let maps = SumFeatureMaps { weighted: grid.covariance_bumps(), plain: grid.midpoint_bumps(), bound: 2.0 };
+        let maps =
+            SumFeatureMaps { weighted: grid.covariance_bumps(), plain: grid.covariance_product_bumps(), bound: 2.0 };
         let (weighted, plain) = (axes(&maps.weighted, 9.0), axes(&maps.plain, 0.25));
         let at = WhitenedMaps { maps: &maps, weighted: &weighted, plain: &plain };
         let fourth = at.fourth_derivative_bound();

@@ -32,15 +32,15 @@ fn read_candidates(columns: &mut FrameColumns<'_>) -> Result<Vec<CandidateBar>, 
 }
 
 /// The expected value of a selection: of its bars, or the mean of a metric over replicates and what others have for it.
-struct ExpectedValue {
+struct ExpectedValueWithReferences {
     name: String,
     value: f64,
     /// The number of replicates in the mean.
     repeats: Option<usize>,
-    others: Vec<(ValueOwner, f64)>,
+    others: Vec<(ReferenceValueOwner, f64)>,
 }
 
-impl ExpectedValue {
+impl ExpectedValueWithReferences {
     fn new(report: &Report<'_>, cell: usize, metric: Option<&str>, bars: &[CandidateBar]) -> Self {
         let mut rows = report.rows.iter().filter(|row| row.row.cell == cell);
         match rows.find(|row| Some(row.row.metric.as_str()) == metric) {
@@ -59,7 +59,7 @@ impl ExpectedValue {
         }
     }
 
-    fn largest(&self) -> f64 {
+    fn largest_own_or_reference_value(&self) -> f64 {
         self.others.iter().map(|(_, value)| *value).fold(self.value, f64::max)
     }
 
@@ -78,18 +78,18 @@ impl ExpectedValue {
 }
 
 /// The line of a number of another owner.
-fn owner_pen(owner: ValueOwner) -> Pen {
+fn owner_pen(owner: ReferenceValueOwner) -> Pen {
     match owner {
-        ValueOwner::Paper => OTHERS.dashed(),
-        ValueOwner::Authors | ValueOwner::Reference => OTHERS.dotted(),
+        ReferenceValueOwner::Paper => OTHERS.dashed(),
+        ReferenceValueOwner::Authors | ReferenceValueOwner::Reference => OTHERS.dotted(),
     }
 }
 
-fn owner_name(owner: ValueOwner) -> &'static str {
+fn owner_name(owner: ReferenceValueOwner) -> &'static str {
     match owner {
-        ValueOwner::Paper => "paper",
-        ValueOwner::Authors => "authors' files",
-        ValueOwner::Reference => "reference",
+        ReferenceValueOwner::Paper => "paper",
+        ReferenceValueOwner::Authors => "authors' files",
+        ReferenceValueOwner::Reference => "reference",
     }
 }
 
@@ -104,10 +104,12 @@ impl PictureBuilder for BarsFigure {
         for group in group_cells_into_panels(report, self.panels.as_deref(), &[]) {
             let frames = read_frames(report, Some(group.first_cell()), "candidates", read_candidates)?;
             let Some(bars) = frames.into_iter().next().filter(|bars| !bars.is_empty()) else { continue };
-            let level = ExpectedValue::new(report, group.first_cell(), self.expected.as_deref(), &bars);
+            let level = ExpectedValueWithReferences::new(report, group.first_cell(), self.expected.as_deref(), &bars);
             let same = equalise_probabilities(&bars);
-            let equal_level = ExpectedValue::new(report, group.first_cell(), self.mean.as_deref(), &same);
-            let most = self.most.unwrap_or_else(|| magnified_height(&bars).max(1.1 * level.largest()));
+            let equal_level = ExpectedValueWithReferences::new(report, group.first_cell(), self.mean.as_deref(), &same);
+            let most = self
+                .most
+                .unwrap_or_else(|| likely_candidates_height(&bars).max(1.1 * level.largest_own_or_reference_value()));
             panels.push(panel(self, group.title_followed_by("probabilities of the mechanism"), &bars, &level));
             panels.push(panel(self, group.title_followed_by("all equally probable"), &same, &equal_level));
             let wide = panel(self, group.title_followed_by("probabilities of the mechanism, magnified"), &bars, &level);
@@ -127,9 +129,9 @@ fn limit_y_axis(mut panel: Panel, most: f64) -> Panel {
     panel
 }
 
-fn panel(setting: &BarsFigure, title: String, bars: &[CandidateBar], level: &ExpectedValue) -> Panel {
+fn panel(setting: &BarsFigure, title: String, bars: &[CandidateBar], level: &ExpectedValueWithReferences) -> Panel {
     let x = Scale::between(0.0, total_probability(bars));
-    let y = Scale::from_zero(bars.iter().map(|bar| bar.value).chain([level.largest()]));
+    let y = Scale::from_zero(bars.iter().map(|bar| bar.value).chain([level.largest_own_or_reference_value()]));
     let mut marks = Vec::new();
     let mut left = 0.0;
     for bar in bars {
@@ -161,7 +163,7 @@ fn total_probability(bars: &[CandidateBar]) -> f64 {
 }
 
 /// The largest value among the best candidates that together have most of the probability, and the expected one.
-fn magnified_height(bars: &[CandidateBar]) -> f64 {
+fn likely_candidates_height(bars: &[CandidateBar]) -> f64 {
     let (mut sum, mut largest) = (0.0, 1.0);
     for bar in bars {
         if sum >= MAGNIFIED {
@@ -173,7 +175,7 @@ fn magnified_height(bars: &[CandidateBar]) -> f64 {
     1.1 * expected_value(bars).max(largest)
 }
 
-fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
+fn legend(levels: &[ExpectedValueWithReferences]) -> Vec<LegendEntry> {
     let mut legend = match levels.iter().find_map(|level| level.repeats) {
         None => vec![
             Swatch::Area(INSIDE).with_meaning("a candidate (width: its probability)"),
@@ -184,7 +186,7 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
             Swatch::Line(EXPECTED).with_meaning(format!("expected value, mean of {repeats} replicates")),
         ],
     };
-    for owner in ValueOwner::ALL {
+    for owner in ReferenceValueOwner::ALL {
         if levels.iter().flat_map(|level| &level.others).any(|(other, _)| *other == owner) {
             legend.push(Swatch::Line(owner_pen(owner)).with_meaning(value_owner_legend_text(owner)));
         }
@@ -231,8 +233,8 @@ mod tests {
         let bars = [bar(0.5, 1.0), bar(0.45, 2.0), bar(0.05, 20.0)];
         assert!((expected_value(&bars) - 2.4).abs() < 1e-12);
         assert!((expected_value(&equalise_probabilities(&bars)) - 23.0 / 3.0).abs() < 1e-12);
-        assert!((magnified_height(&bars) - 1.1 * 2.4).abs() < 1e-12);
-        assert!((magnified_height(&bars[..2]) - 2.2).abs() < 1e-12);
+        assert!((likely_candidates_height(&bars) - 1.1 * 2.4).abs() < 1e-12);
+        assert!((likely_candidates_height(&bars[..2]) - 2.2).abs() < 1e-12);
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn coverage_picture(setting: &CalibrationFigure, report: &Report<'_>, x: usize) 
         }
     }
     let nominal = [Swatch::Line(NOMINAL).with_meaning("nominal mass"), error_bar_legend()];
-    let legend = method_legend(report, &setting.lines).into_iter().chain(nominal).chain(reference_legend(&rows));
+    let legend = method_legend(report, &setting.lines).into_iter().chain(nominal).chain(reference_owner_legend(&rows));
     Picture { legend: legend.collect(), layout: Layout::new(COVERAGE_HEIGHT).with_columns(Some(masses.len())), panels }
 }
 
@@ -110,15 +110,15 @@ fn coverage_marks(
         let pen = method_pen(number);
         marks.extend(line_with_error_bars(&points, pen));
         marks.push(Mark::dots(&dots, DOT, pen.colour));
-        let others = ValueOwner::ALL.map(|owner| (owner, reference_points(&own, x, owner)));
-        marks.extend(others.map(|(owner, spots)| reference_mark(owner, spots, RING, pen.thin())));
+        let others = ReferenceValueOwner::ALL.map(|owner| (owner, reference_points(&own, x, owner)));
+        marks.extend(others.map(|(owner, spots)| reference_mark(owner, spots, RING, pen.solid_hairline())));
     }
     marks
 }
 
 /// Whose numbers stand beside some rows.
-fn reference_legend(rows: &[&ReportRow]) -> Vec<LegendEntry> {
-    let mut owners = ValueOwner::ALL.to_vec();
+fn reference_owner_legend(rows: &[&ReportRow]) -> Vec<LegendEntry> {
+    let mut owners = ReferenceValueOwner::ALL.to_vec();
     owners
         .retain(|owner| rows.iter().flat_map(|row| row.reference_comparisons()).any(|j| j.counterpart.owner == *owner));
     owners.into_iter().map(|owner| reference_legend_entry(owner, RING, Pen::new(BLACK, 1.0))).collect()

@@ -136,7 +136,7 @@ struct CurvesFigureData<'a> {
 
 impl<'a> CurvesFigureData<'a> {
     fn new(setting: &CurvesFigure, report: &'a Report<'_>, cell: Option<usize>) -> Result<Self, FigureError> {
-        let mut curves = read_frames(report, cell, CURVE, Curve::read)?;
+        let mut curves = read_frames(report, cell, CURVE, Curve::from_frame_columns)?;
         let x = curves.iter().flat_map(|curve| curve.x).copied().collect();
         let mut releases = Vec::new();
         if setting.subject == CurvesSubject::Release && setting.overlay.is_none() {
@@ -148,8 +148,8 @@ impl<'a> CurvesFigureData<'a> {
             releases,
             x,
             data: read_frames(report, cell, "data", read_observations)?,
-            histograms: read_frames(report, cell, "histogram", Histogram::read)?,
-            inducing: read_frames(report, cell, "inducing", InducingInputs::read)?,
+            histograms: read_frames(report, cell, "histogram", Histogram::from_frame_columns)?,
+            inducing: read_frames(report, cell, "inducing", InducingInputs::from_frame_columns)?,
         })
     }
 

@@ -33,8 +33,9 @@ frame! {
 
 /// The probabilities at each place: of the private draws, or the one without privacy.
 fn read_probability_samples<'a>(report: &'a Report<'_>, cell: Option<usize>) -> Result<Vec<Samples<'a>>, FigureError> {
-    let mut samples = read_frames(report, cell, SAMPLES, Samples::read)?;
-    for CertainClasses { x, y, probability } in read_frames(report, cell, CLASSES, CertainClasses::read)? {
+    let mut samples = read_frames(report, cell, SAMPLES, Samples::from_frame_columns)?;
+    for CertainClasses { x, y, probability } in read_frames(report, cell, CLASSES, CertainClasses::from_frame_columns)?
+    {
         samples.push(Samples { x, y, probability: vec![probability] });
     }
     Ok(samples)
@@ -72,7 +73,7 @@ impl PictureBuilder for HintonFigure {
         }
         // As many pixels for a place upwards as to the right.
         let ratio = ((y.high - y.low) / room.y) / ((x.high - x.low) / room.x);
-        Ok(Picture { legend: legend(), layout: Layout::with_aspect_ratio(ratio), panels }.with_panel_letters())
+        Ok(Picture { legend: hinton_legend(), layout: Layout::with_aspect_ratio(ratio), panels }.with_panel_letters())
     }
 }
 
@@ -107,7 +108,7 @@ fn class_mark(positive: bool) -> (MarkShape, Pen) {
     }
 }
 
-fn legend() -> Vec<LegendEntry> {
+fn hinton_legend() -> Vec<LegendEntry> {
     vec![
         framed_disc_swatch(WHITE).with_meaning("probability above ½"),
         framed_disc_swatch(BLACK).with_meaning("below ½ (larger circles are more certain)"),

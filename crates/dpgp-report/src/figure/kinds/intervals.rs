@@ -40,7 +40,7 @@ struct ValueComparisonRow {
     /// The place of its label on the axis of groups.
     group: usize,
     ours: ValueWithSpread,
-    others: Vec<(ValueOwner, ValueWithSpread)>,
+    others: Vec<(ReferenceValueOwner, ValueWithSpread)>,
 }
 
 impl PictureBuilder for IntervalsFigure {
@@ -63,9 +63,13 @@ impl PictureBuilder for IntervalsFigure {
             marks,
         );
         let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).with_meaning("ours ± sd")];
-        let shown = |owner: &ValueOwner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
+        let shown =
+            |owner: &ReferenceValueOwner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
         legend.extend(
-            ValueOwner::ALL.into_iter().filter(shown).map(|owner| reference_legend_entry(owner, RADIUS, OTHERS)),
+            ReferenceValueOwner::ALL
+                .into_iter()
+                .filter(shown)
+                .map(|owner| reference_legend_entry(owner, RADIUS, OTHERS)),
         );
         let layout = Layout::new(AROUND + ROW * lines.len() as f64).with_title_height(TOP);
         Ok(Picture { legend, layout, panels: vec![Panel::new("", plot)] })

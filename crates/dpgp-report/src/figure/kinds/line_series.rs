@@ -12,7 +12,7 @@ pub struct LineSeries {
     pub name: String,
     pub pen: Pen,
     pub points: Vec<PlottedEstimate>,
-    pub others: Vec<(ValueOwner, Vec<PlotPoint>)>,
+    pub others: Vec<(ReferenceValueOwner, Vec<PlotPoint>)>,
     /// Points that lie below the axis.
     pub below: usize,
 }
@@ -156,7 +156,7 @@ impl LineRows<'_> {
             });
             (owner, spots.filter(|spot| is_shown(spot.y)).collect())
         };
-        let others = ValueOwner::ALL.map(of_owner).to_vec();
+        let others = ReferenceValueOwner::ALL.map(of_owner).to_vec();
         LineSeries { name: name.to_owned(), pen, points, others, below: below.len() }
     }
 

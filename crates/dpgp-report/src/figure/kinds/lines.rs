@@ -117,7 +117,8 @@ impl LinesFigureContent<'_> {
             marks.push(Mark::dots(&dots, DOT, series.pen.colour));
         }
         let others = series.others.iter().filter(|(_, spots)| !spots.is_empty());
-        let others = others.map(|(owner, spots)| reference_mark(*owner, spots.clone(), RING, series.pen.thin()));
+        let others =
+            others.map(|(owner, spots)| reference_mark(*owner, spots.clone(), RING, series.pen.solid_hairline()));
         marks.extend(others);
         marks
     }
@@ -154,7 +155,7 @@ impl LinesFigureContent<'_> {
         } else if widest > 0.0 {
             notes.push(error_bar_legend());
         }
-        for owner in ValueOwner::ALL {
+        for owner in ReferenceValueOwner::ALL {
             let own = self.series().flat_map(|s| &s.others).filter(|(other, _)| *other == owner);
             if own.flat_map(|(_, spots)| spots).next().is_some() {
                 notes.push(reference_legend_entry(owner, RING, Pen::new(BLACK, 1.0)));

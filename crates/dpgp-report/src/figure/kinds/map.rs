@@ -49,14 +49,14 @@ fn read_surface(columns: &mut FrameColumns<'_>) -> Result<Option<Surface>, Figur
 }
 
 /// The frames `data` and `inducing`.
-fn read_points(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
+fn read_data_or_inducing_points(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
     columns.ignore_columns(&["y"]);
     Ok(points_from_columns(columns.require_column("x1")?, columns.require_column("x2")?))
 }
 
 impl PictureBuilder for MapFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let maps = read_frames(report, None, MAP, Map::read)?;
+        let maps = read_frames(report, None, MAP, Map::from_frame_columns)?;
         let x = Scale::tight(maps.iter().flat_map(|map| map.x).copied()).with_default_margin();
         let y = Scale::tight(maps.iter().flat_map(|map| map.y).copied()).with_default_margin();
         let look = MapStyle::new(self, &maps);
@@ -86,11 +86,11 @@ impl<'a> MapStyle<'a> {
 
     /// Discs, data, inducing inputs and contours of the finest grid.
     fn marks(&self, report: &Report<'_>, cell: usize) -> Result<Vec<Mark>, FigureError> {
-        let maps = read_frames(report, Some(cell), MAP, Map::read)?;
+        let maps = read_frames(report, Some(cell), MAP, Map::from_frame_columns)?;
         let mut marks: Vec<Mark> = maps.iter().flat_map(|map| self.disc_or_tile_marks(map)).collect();
-        let data = read_frames(report, Some(cell), DATA, read_points)?;
+        let data = read_frames(report, Some(cell), DATA, read_data_or_inducing_points)?;
         marks.extend(data.iter().map(|data| Mark::dots(data, 1.4, BLACK)));
-        let inducing = read_frames(report, Some(cell), INDUCING, read_points)?;
+        let inducing = read_frames(report, Some(cell), INDUCING, read_data_or_inducing_points)?;
         marks.extend(inducing.into_iter().map(|spots| Mark::Strokes(spots, MarkShape::Times, ARM, CROSS)));
         // Last, so that nothing hides the levels that are written on them.
         let fine = read_frames(report, Some(cell), SURFACE, read_surface)?;
@@ -153,10 +153,10 @@ impl<'a> MapStyle<'a> {
                 .with_meaning(format!("contours, {} apart", format_four_digits_trimmed(self.setting.step))),
         );
         entries.extend((1..FADING_STEPS).map(|step| self.fading_legend(step)));
-        if read_frames(report, None, DATA, read_points)?.iter().any(|spots| !spots.is_empty()) {
+        if read_frames(report, None, DATA, read_data_or_inducing_points)?.iter().any(|spots| !spots.is_empty()) {
             entries.push(Swatch::Disc(2.0, BLACK).with_meaning("training inputs"));
         }
-        if read_frames(report, None, INDUCING, read_points)?.iter().any(|spots| !spots.is_empty()) {
+        if read_frames(report, None, INDUCING, read_data_or_inducing_points)?.iter().any(|spots| !spots.is_empty()) {
             entries.push(Swatch::Mark(MarkShape::Times, ARM, CROSS).with_meaning("inducing inputs"));
         }
         Ok(entries)

@@ -22,7 +22,7 @@ use crate::bibtex::report_caption;
 use crate::report::{Report, ReportRow};
 use dpgp_number::text::{format_exact, format_four_digits, format_four_digits_trimmed};
 use dpgp_plot::*;
-use dpgp_spec::{FigureSetting, ValueOwner};
+use dpgp_spec::{FigureSetting, ReferenceValueOwner};
 
 /// The drawing that a spec asks for.
 fn picture_builder(setting: &FigureSetting) -> &dyn PictureBuilder {

@@ -30,7 +30,7 @@ impl MetricPair<'_> {
     }
 
     /// The place that one owner gives it; none unless both numbers are known.
-    fn reference_point(&self, owner: ValueOwner) -> Option<PlotPoint> {
+    fn reference_point(&self, owner: ReferenceValueOwner) -> Option<PlotPoint> {
         let [x, y] = [self.x, self.y].map(|row| {
             row.reference_comparisons()
                 .find(|judged| judged.counterpart.owner == owner)
@@ -41,7 +41,7 @@ impl MetricPair<'_> {
 
     fn marks(&self) -> Vec<Mark> {
         let mut marks = self.error_bars().to_vec();
-        for owner in ValueOwner::ALL {
+        for owner in ReferenceValueOwner::ALL {
             let Some(spot) = self.reference_point(owner) else { continue };
             marks.push(Mark::line([self.plot_point(), spot], APART));
             marks.push(reference_mark(owner, vec![spot], RING, OTHERS));
@@ -90,12 +90,17 @@ fn member_name<'a>(metric: &'a str, family: &str) -> Option<&'a str> {
 
 /// The places of a member in our results and in others'.
 fn plotted_points(pair: &MetricPair<'_>) -> Vec<PlotPoint> {
-    ValueOwner::ALL.into_iter().filter_map(|owner| pair.reference_point(owner)).chain([pair.plot_point()]).collect()
+    ReferenceValueOwner::ALL
+        .into_iter()
+        .filter_map(|owner| pair.reference_point(owner))
+        .chain([pair.plot_point()])
+        .collect()
 }
 
 fn legend(pairs: &[&MetricPair<'_>]) -> Vec<LegendEntry> {
-    let known =
-        ValueOwner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.reference_point(*owner).is_some()));
+    let known = ReferenceValueOwner::ALL
+        .into_iter()
+        .filter(|owner| pairs.iter().any(|pair| pair.reference_point(*owner).is_some()));
     let others: Vec<LegendEntry> = known.map(|owner| reference_legend_entry(owner, RING, OTHERS)).collect();
     let apart = (!others.is_empty()).then(|| Swatch::Line(APART).with_meaning("from our number to theirs"));
     let ours = [Swatch::Disc(DOT, OURS.colour).with_meaning("ours"), error_bar_legend()];
@@ -137,10 +142,10 @@ mod tests {
         let report = Report::new(&experiment, rows, Vec::new());
         let pair = MetricPair { x: &report.rows[0], y: &report.rows[1] };
         assert_eq!(
-            (pair.plot_point(), pair.reference_point(ValueOwner::Paper)),
+            (pair.plot_point(), pair.reference_point(ReferenceValueOwner::Paper)),
             (PlotPoint::new(15.0, 10.0), Some(PlotPoint::new(16.0, 12.0)))
         );
-        assert_eq!((pair.reference_point(ValueOwner::Reference), pair.marks().len()), (None, 2 + 2 + 1));
+        assert_eq!((pair.reference_point(ReferenceValueOwner::Reference), pair.marks().len()), (None, 2 + 2 + 1));
         assert_eq!(legend(&[&pair]).len(), 2 + 1 + 1);
     }
 }

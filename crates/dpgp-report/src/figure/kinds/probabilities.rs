@@ -11,7 +11,7 @@ struct MetricMemberLine {
     /// The number after the family's name.
     number: f64,
     points: Vec<PlottedEstimate>,
-    others: Vec<(ValueOwner, PlotPoint)>,
+    others: Vec<(ReferenceValueOwner, PlotPoint)>,
 }
 
 impl MetricMemberLine {
@@ -19,7 +19,7 @@ impl MetricMemberLine {
     fn marks(&self, pen: Pen) -> Vec<Mark> {
         let mut marks = line_with_error_bars(&self.points, pen);
         for (owner, spot) in &self.others {
-            marks.push(reference_mark(*owner, vec![*spot], MARK, pen.thin()));
+            marks.push(reference_mark(*owner, vec![*spot], MARK, pen.solid_hairline()));
         }
         marks
     }
@@ -90,7 +90,8 @@ fn member_lines(report: &Report<'_>, axis: usize, group: &PanelCells, family: &s
         for (member, row) in metric_family_estimates(report, cell, family) {
             let point = PlottedEstimate { at: PlotPoint::new(x, member.at.y), ..member };
             let others = row.reference_comparisons().map(|judged| (judged.counterpart.owner, judged.counterpart.value));
-            let others: Vec<(ValueOwner, PlotPoint)> = others.map(|(owner, y)| (owner, PlotPoint::new(x, y))).collect();
+            let others: Vec<(ReferenceValueOwner, PlotPoint)> =
+                others.map(|(owner, y)| (owner, PlotPoint::new(x, y))).collect();
             match found.iter_mut().find(|known| known.number == member.at.x) {
                 Some(known) => {
                     known.points.push(point);
@@ -124,12 +125,12 @@ fn legend(report: &Report<'_>, family: &MetricFamilyLines<'_>) -> Vec<LegendEntr
 
 /// The owners of numbers beside ours.
 fn owner_legend(families: &[MetricFamilyLines<'_>]) -> Vec<LegendEntry> {
-    let others: Vec<ValueOwner> = families
+    let others: Vec<ReferenceValueOwner> = families
         .iter()
         .flat_map(|family| &family.members)
         .flat_map(|member| member.others.iter().map(|(owner, _)| *owner))
         .collect();
-    let there = ValueOwner::ALL.into_iter().filter(|owner| others.contains(owner));
+    let there = ReferenceValueOwner::ALL.into_iter().filter(|owner| others.contains(owner));
     there.map(|owner| reference_legend_entry(owner, MARK, Pen::new(BLACK, 1.0))).collect()
 }
 

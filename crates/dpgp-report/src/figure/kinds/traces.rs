@@ -17,7 +17,7 @@ frame! {
 
 impl PictureBuilder for TracesFigure {
     fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let traces: Vec<Trace<'_>> = read_frames(report, None, TRACE, Trace::read)?;
+        let traces: Vec<Trace<'_>> = read_frames(report, None, TRACE, Trace::from_frame_columns)?;
         let x = Scale::tight(traces.iter().flat_map(|trace| trace.iteration).copied());
         let differences = traces.iter().flat_map(|trace| &trace.elements).copied().flatten().copied();
         // Zero lies below a logarithmic scale.
@@ -25,7 +25,7 @@ impl PictureBuilder for TracesFigure {
         let mut panels = Vec::new();
         for group in group_cells_with_frame_into_panels(report, self.panels.as_deref(), TRACE) {
             let mut marks = Vec::new();
-            for trace in read_frames(report, Some(group.first_cell()), TRACE, Trace::read)? {
+            for trace in read_frames(report, Some(group.first_cell()), TRACE, Trace::from_frame_columns)? {
                 let lines = trace.elements.iter().map(|element| points_from_columns(trace.iteration, element));
                 marks.extend(lines.map(|line| Mark::Line(line, ELEMENT)));
             }

@@ -41,7 +41,10 @@ impl TutorialStage {
         Ok(Self {
             title,
             draws: read_frames(report, Some(cell), DRAWS, read_draws)?.concat(),
-            pair: read_frames(report, Some(cell), PAIR, BivariateNormal::read)?.into_iter().flatten().next(),
+            pair: read_frames(report, Some(cell), PAIR, BivariateNormal::from_frame_columns)?
+                .into_iter()
+                .flatten()
+                .next(),
             marginal: read_frames(report, Some(cell), MARGINAL, read_marginal)?,
             data: read_frames(report, Some(cell), DATA, read_observations)?.concat(),
         })
@@ -97,7 +100,8 @@ impl PictureBuilder for TutorialFigure {
             panels.push(joint_panel(stage, prior, &scales));
             panels.push(density_panel(stage, prior, &scales));
         }
-        Ok(Picture { legend: legend(), layout: Layout::new(HEIGHT).with_columns(Some(3)), panels }.with_panel_letters())
+        Ok(Picture { legend: tutorial_legend(), layout: Layout::new(HEIGHT).with_columns(Some(3)), panels }
+            .with_panel_letters())
     }
 }
 
@@ -151,7 +155,7 @@ fn density_panel(stage: &TutorialStage, prior: Option<&TutorialStage>, scales: &
     Panel::new(stage.panel_title("second place"), Plot::new(x, y, marks))
 }
 
-fn legend() -> Vec<LegendEntry> {
+fn tutorial_legend() -> Vec<LegendEntry> {
     vec![
         Swatch::Mark(MarkShape::Tick, 7.0, PLACE).with_meaning("the two places"),
         Swatch::Line(NOW).with_meaning("1, 2 and 3 sd, and the density"),
@@ -176,7 +180,7 @@ struct BivariateNormal {
 
 impl BivariateNormal {
     /// The frame `pair`: one row; none without rows.
-    fn read(columns: &mut FrameColumns<'_>) -> Result<Option<Self>, FigureError> {
+    fn from_frame_columns(columns: &mut FrameColumns<'_>) -> Result<Option<Self>, FigureError> {
         let names = ["x1", "x2", "mean1", "mean2", "sd1", "sd2", "correlation"];
         let mut row = [None; 7];
         for (value, name) in row.iter_mut().zip(names) {

@@ -72,9 +72,11 @@ struct ViolinPanels<'a> {
 
 impl<'a> ViolinPanels<'a> {
     fn new(setting: &'a ViolinsFigure, report: &Report<'_>) -> Result<Self, FigureError> {
-        let (samples, classes) =
-            (read_frames(report, None, SAMPLES, Samples::read)?, read_frames(report, None, CLASSES, Classes::read)?);
-        let counts = read_frames(report, None, COUNTS, ClassCounts::read)?;
+        let (samples, classes) = (
+            read_frames(report, None, SAMPLES, Samples::from_frame_columns)?,
+            read_frames(report, None, CLASSES, Classes::from_frame_columns)?,
+        );
+        let counts = read_frames(report, None, COUNTS, ClassCounts::from_frame_columns)?;
         let inputs: Vec<f64> =
             samples.iter().map(|s| s.x).chain(counts.iter().map(|c| c.x)).flatten().copied().collect();
         let room = least_gap(&inputs);
@@ -93,11 +95,11 @@ impl<'a> ViolinPanels<'a> {
 
     fn panel(&self, report: &Report<'_>, group: &PanelCells) -> Result<Panel, FigureError> {
         let (mut probability, mut latent) = (Vec::new(), Vec::new());
-        for samples in read_frames(report, Some(group.first_cell()), SAMPLES, Samples::read)? {
+        for samples in read_frames(report, Some(group.first_cell()), SAMPLES, Samples::from_frame_columns)? {
             probability.extend(self.violins(&samples, &samples.probability));
             latent.extend(self.violins(&samples, &samples.latent));
         }
-        if let Some(exact) = read_nearest_nonprivate_classes(report, group.first_cell())? {
+        if let Some(exact) = read_similar_cell_nonprivate_classes(report, group.first_cell())? {
             probability.push(Mark::Strokes(
                 points_from_columns(exact.x, exact.probability),
                 MarkShape::Times,
@@ -164,14 +166,14 @@ fn violin(x: f64, room: f64, values: &[f64]) -> Vec<Mark> {
 }
 
 /// The values without privacy, from the cell that has the most labels in common.
-fn read_nearest_nonprivate_classes<'a>(
+fn read_similar_cell_nonprivate_classes<'a>(
     report: &'a Report<'_>,
     cell: usize,
 ) -> Result<Option<Classes<'a>>, FigureError> {
     let exact = report.frames.iter().filter(|(_, frame)| frame.name == CLASSES);
     let nearest = exact.map(|(other, _)| *other).min_by_key(|other| report.count_label_differences(cell, *other));
     let Some(nearest) = nearest else { return Ok(None) };
-    Ok(read_frames(report, Some(nearest), CLASSES, Classes::read)?.into_iter().next())
+    Ok(read_frames(report, Some(nearest), CLASSES, Classes::from_frame_columns)?.into_iter().next())
 }
 
 /// Points at which a density is evaluated.
