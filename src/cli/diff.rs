@@ -54,7 +54,7 @@ struct RowDifferences<'a> {
     changes: Vec<TableDifference>,
 }
 
-/// Compares two sets of tables. Prints the changed rows and, with --all, then the others.
+/// Compares two sets of tables. Prints the changed rows, followed by the others if --all is given.
 pub fn diff(arguments: &DiffArguments, format: OutputFormat) -> Result<(), CliError> {
     let (before, mut after) = (read_tables(&arguments.before)?, read_tables(&arguments.after)?);
     if let ([name], 1) = (&before.keys().collect::<Vec<_>>()[..], after.len()) {

@@ -9,7 +9,7 @@ use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
 use super::output::{ExperimentGradeOutput, print, print_json, print_raw_unless_terminal};
 use dpgp_data::read_limited_text;
-use dpgp_report::{grade_markdown, grade_table as graded, grade_text, graded_summary_screen, grading_notes};
+use dpgp_report::{grade_markdown, grade_submitted_table as graded, grade_text, graded_summary_screen, grading_notes};
 
 const EXAMPLES: &str = "\
 Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper and all claims of the experiment.

@@ -71,7 +71,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     written.map_err(|cause| new_file_error(path, cause))
 }
 
-/// Opens a new file or a pipe before anything is computed. Fails if the file exists.
+/// Opens a new file or a pipe. Callers do this before they compute anything. Fails if the file exists.
 pub fn open_new(path: &Path) -> Result<AtomicNewFile, CliError> {
     AtomicNewFile::open(path, ReadAccess::All).map_err(|cause| new_file_error(path, cause))
 }

@@ -14,7 +14,7 @@ use dpgp_accounting::{Guarantee, NeighbourRelation};
 use dpgp_audit::{exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_triangular_solve_norm};
 use dpgp_mechanisms::{BinStatistic, LinearReleaseMatrices};
-use dpgp_task::AnisotropicSumsRelease;
+use dpgp_task::AuditedAnisotropicSumsNoise;
 
 /// Columns whose norm is computed in higher precision where there are many: those with the largest in ordinary one.
 const WORST: usize = 8;
@@ -181,7 +181,7 @@ const STEPS: f64 = 500.0;
 /// is at most `2 R^2 (K + t) / s_a^2 + 2 (P - a t^2) / s_m^2` with t between 0 and K. Along one input `k.k'` and `p.p'` of two inputs are those of
 /// both at their mean u, times a fall with their distance that is squared in the second: the ratio depends on u alone, and is a product over the
 /// inputs.
-pub(super) fn isotropic_squared_shift_bound(release: &AnisotropicSumsRelease) -> Option<f64> {
+pub(super) fn isotropic_squared_shift_bound(release: &AuditedAnisotropicSumsNoise) -> Option<f64> {
     let (on_a, on_m) = (isotropic_variance(&release.weighted)?, isotropic_variance(&release.plain)?);
     let (variance, lengthscale) = release.kernel;
     let (mut k, mut p, mut a) = (variance * variance, 1.0, variance.powi(-4));
@@ -324,8 +324,8 @@ mod isotropic_tests {
     use super::*;
     use dpgp_spec::setting::RangeSetting;
 
-    fn release(points: usize, to: f64) -> AnisotropicSumsRelease {
-        AnisotropicSumsRelease {
+    fn release(points: usize, to: f64) -> AuditedAnisotropicSumsNoise {
+        AuditedAnisotropicSumsNoise {
             weighted: DMatrix::identity(points, points),
             plain: DMatrix::identity(2 * points - 1, 2 * points - 1) * 0.25,
             kernel: (1.3, 1.0),

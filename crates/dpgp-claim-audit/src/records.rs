@@ -14,7 +14,7 @@ use dpgp_accounting::Guarantee;
 use dpgp_audit::{MechanismOutputs, exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::largest_or_nan;
 use dpgp_spec::setting::RangeSetting;
-use dpgp_task::{JointSumsRelease, RecordSumWeights, SumsRelease};
+use dpgp_task::{AuditedJointSumsNoise, AuditedSumsNoise, RecordSumWeights};
 
 /// Steps to a lengthscale where the greatest norm is looked for.
 const STEPS: f64 = 500.0;
@@ -30,7 +30,7 @@ const POINTS: f64 = 1000.0;
 /// Obligation: with `K = |k|^2 <= R^2` of either record and `t = k.k'`, the squared shift of one pair of sums is
 /// `(a^2 + a'^2) R^2 / s_a^2 + (b^2 + b'^2) R^4 / s_b^2 - 2 a a' t / s_a^2 - 2 b b' t^2 / s_b^2` at most, because it rises with
 /// both norms at any t; t is not negative, because the kernel is not. A record has one label in all pairs of sums.
-pub(super) fn check_record_sum_noise(releases: &JointSumsRelease, claim: Guarantee) -> AuditCheck {
+pub(super) fn check_record_sum_noise(releases: &AuditedJointSumsNoise, claim: Guarantee) -> AuditCheck {
     // As many equal records of one person, replaced by as many equal ones, move the sums as many times as far as one does, and
     // no others move them further.
     let records = releases.records as f64;
@@ -58,7 +58,7 @@ pub(super) fn check_record_sum_noise(releases: &JointSumsRelease, claim: Guarant
 ///
 /// It takes the worst t for each pair of sums by itself, though one pair of records has one t for all that share their
 /// inducing inputs: a bound, which is exact for a single pair of sums.
-fn squared_shift_bound(releases: &JointSumsRelease) -> f64 {
+fn squared_shift_bound(releases: &AuditedJointSumsNoise) -> f64 {
     let norms: Vec<f64> = releases.sums.iter().map(|sum| largest_squared_feature_norm(sum, releases)).collect();
     largest_or_nan(label_pairs(releases).map(|(l, m)| {
         let sums = releases.sums.iter().zip(&norms);
@@ -67,7 +67,7 @@ fn squared_shift_bound(releases: &JointSumsRelease) -> f64 {
 }
 
 /// The greatest squared shift of one pair of sums over t in [0, R^2].
-fn worst_squared_shift(sum: &SumsRelease, one: RecordSumWeights, other: RecordSumWeights, square: f64) -> f64 {
+fn worst_squared_shift(sum: &AuditedSumsNoise, one: RecordSumWeights, other: RecordSumWeights, square: f64) -> f64 {
     // A parabola in t that opens downwards: its vertex, if it lies inside, or an end.
     let vertex = -one.a * other.a * sum.noise.sd_b.powi(2) / (2.0 * one.b * other.b * sum.noise.sd_a.powi(2));
     let inside = if vertex.is_finite() { vertex.clamp(0.0, square) } else { 0.0 };
@@ -85,7 +85,12 @@ struct FeatureProducts {
 
 /// The squared shift between two records with these labels and products:
 /// `|a k - a' k'|^2 / s_a^2 + |b k k' - b' l l'|^2 / s_b^2`, with the squares multiplied out.
-fn squared_shift(sum: &SumsRelease, one: RecordSumWeights, other: RecordSumWeights, products: FeatureProducts) -> f64 {
+fn squared_shift(
+    sum: &AuditedSumsNoise,
+    one: RecordSumWeights,
+    other: RecordSumWeights,
+    products: FeatureProducts,
+) -> f64 {
     let FeatureProducts { one: k, other: l, cross: t } = products;
     let first = one.a * one.a * k + other.a * other.a * l - 2.0 * one.a * other.a * t;
     let second = (one.b * k).powi(2) + (other.b * l).powi(2) - 2.0 * one.b * other.b * t * t;
@@ -98,13 +103,13 @@ fn divide_by_variance(x: f64, sd: f64) -> f64 {
 }
 
 /// Pairs of labels.
-fn label_pairs(releases: &JointSumsRelease) -> impl Iterator<Item = (usize, usize)> {
+fn label_pairs(releases: &AuditedJointSumsNoise) -> impl Iterator<Item = (usize, usize)> {
     let labels = releases.sums.first().map_or(0, |sum| sum.labels.len());
     (0..labels).flat_map(move |l| (0..labels).map(move |m| (l, m)))
 }
 
 /// The interval of the inputs along a dimension: the public box, or one that reaches beyond the inducing inputs.
-fn input_interval(sum: &SumsRelease, releases: &JointSumsRelease, dimension: usize) -> [f64; 2] {
+fn input_interval(sum: &AuditedSumsNoise, releases: &AuditedJointSumsNoise, dimension: usize) -> [f64; 2] {
     let range = &sum.inducing[dimension];
     let margin = BEYOND * sum.kernel.1;
     match &releases.domain {
@@ -115,7 +120,7 @@ fn input_interval(sum: &SumsRelease, releases: &JointSumsRelease, dimension: usi
 }
 
 /// The greatest `|k(x)|^2` over the inputs allowed: the kernel and the grid of inducing inputs are products.
-fn largest_squared_feature_norm(sum: &SumsRelease, releases: &JointSumsRelease) -> f64 {
+fn largest_squared_feature_norm(sum: &AuditedSumsNoise, releases: &AuditedJointSumsNoise) -> f64 {
     let (variance, lengthscale) = sum.kernel;
     let along = sum.inducing.iter().enumerate().map(|(dimension, range)| {
         SquaredNormProfile { range, lengthscale }.find_maximum(input_interval(sum, releases, dimension))
@@ -151,7 +156,7 @@ struct WorstRecordPair {
 }
 
 /// The worst pair with inputs on a grid and any labels: two data sets that exist, so that its shift is a lower bound.
-fn search_worst_pair(releases: &JointSumsRelease) -> WorstRecordPair {
+fn search_worst_pair(releases: &AuditedJointSumsNoise) -> WorstRecordPair {
     let mut worst = WorstRecordPair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
     let points = input_grid(releases);
     let features: Vec<Vec<Vec<f64>>> =
@@ -175,7 +180,7 @@ fn search_worst_pair(releases: &JointSumsRelease) -> WorstRecordPair {
 
 /// The products of the covariances of points i and j, for each pair of sums.
 fn feature_products(
-    releases: &JointSumsRelease,
+    releases: &AuditedJointSumsNoise,
     features: &[Vec<Vec<f64>>],
     i: usize,
     j: usize,
@@ -193,7 +198,7 @@ fn feature_products(
 }
 
 /// Whether two pairs of sums are of the same covariances.
-fn has_same_features(one: &SumsRelease, other: &SumsRelease) -> bool {
+fn has_same_features(one: &AuditedSumsNoise, other: &AuditedSumsNoise) -> bool {
     one.kernel == other.kernel && one.inducing == other.inducing
 }
 
@@ -202,7 +207,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The covariances of an input with all inducing inputs.
-fn inducing_covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
+fn inducing_covariances(sum: &AuditedSumsNoise, x: &[f64]) -> Vec<f64> {
     let (variance, lengthscale) = sum.kernel;
     let mut values = vec![variance];
     for (range, x) in sum.inducing.iter().zip(x) {
@@ -214,7 +219,7 @@ fn inducing_covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
 }
 
 /// A grid over the inputs allowed, with about [`POINTS`] points whatever the dimension.
-fn input_grid(releases: &JointSumsRelease) -> Vec<Vec<f64>> {
+fn input_grid(releases: &AuditedJointSumsNoise) -> Vec<Vec<f64>> {
     let Some(sum) = releases.sums.first() else { return Vec::new() };
     let side = match sum.inducing.len() {
         1 => SIDE,
@@ -352,11 +357,11 @@ mod tests {
     use super::*;
     use dpgp_mechanisms::{RecordBounds, SumsNoise, SumsSensitivityRule};
 
-    fn sums(noise: SumsNoise, bound: f64) -> JointSumsRelease {
+    fn sums(noise: SumsNoise, bound: f64) -> AuditedJointSumsNoise {
         let inducing = vec![RangeSetting { from: -3.0, to: 3.0, points: 9 }];
         let labels = [-bound, bound].map(|a| RecordSumWeights { a, b: 1.0 }).to_vec();
-        JointSumsRelease {
-            sums: vec![SumsRelease { noise, kernel: (1.0, 1.0), inducing, labels }],
+        AuditedJointSumsNoise {
+            sums: vec![AuditedSumsNoise { noise, kernel: (1.0, 1.0), inducing, labels }],
             domain: None,
             records: 1,
         }

@@ -11,7 +11,7 @@ use dpgp_accounting::Guarantee;
 use dpgp_audit::{exact_gaussian_delta, format_four_significant};
 use dpgp_linalg::{Cholesky, largest_or_nan, transposed_product};
 use dpgp_spec::setting::RangeSetting;
-use dpgp_task::AnisotropicSumsRelease;
+use dpgp_task::AuditedAnisotropicSumsNoise;
 
 /// Places to a side, for one input and two: more than shapes are certified with.
 const SIDES: [usize; 2] = [1201, 61];
@@ -20,7 +20,7 @@ const SIDE: usize = 7;
 
 /// The delta of the worst pair of records: at most what a grid and the curvature between its places allow, at least what pairs of its places
 /// have.
-pub(super) fn check_shaped_noise(release: &AnisotropicSumsRelease, claim: Guarantee) -> AuditCheck {
+pub(super) fn check_shaped_noise(release: &AuditedAnisotropicSumsNoise, claim: Guarantee) -> AuditCheck {
     let Some(records) = WhitenedGridRecords::from_release(release) else {
         let note = "the covariance of the noise has no Cholesky factor".to_owned();
         return AuditCheck { verdict: AuditVerdict::Broken, found: RecomputedBound::DeltaAtLeast(1.0), note };
@@ -59,7 +59,7 @@ struct WorstShift {
 
 impl WhitenedGridRecords {
     /// None if a covariance has no factor.
-    fn from_release(release: &AnisotropicSumsRelease) -> Option<Self> {
+    fn from_release(release: &AuditedAnisotropicSumsNoise) -> Option<Self> {
         let side = SIDES.get(release.domain.len() - 1).copied().unwrap_or(SIDE);
         let grid = BoxGrid { domain: &release.domain, side };
         let features = RecordFeatures::from_release(release);
@@ -166,13 +166,13 @@ impl FeatureColumns {
 
 /// What a record adds without its target, by the kernel.
 struct RecordFeatures<'a> {
-    release: &'a AnisotropicSumsRelease,
+    release: &'a AuditedAnisotropicSumsNoise,
     /// The points of each side, and their midpoints.
     sides: Vec<[Vec<f64>; 2]>,
 }
 
 impl<'a> RecordFeatures<'a> {
-    fn from_release(release: &'a AnisotropicSumsRelease) -> Self {
+    fn from_release(release: &'a AuditedAnisotropicSumsNoise) -> Self {
         Self { release, sides: release.inducing.iter().map(points_and_midpoints).collect() }
     }
 
@@ -189,7 +189,8 @@ impl<'a> RecordFeatures<'a> {
             for place in 0..places {
                 let mut values = vec![if kind == 0 { variance } else { 1.0 }];
                 for (input, side) in self.sides.iter().enumerate() {
-                    let bump = GaussianBump { rate: power / lengthscale.powi(2), curved: curved == Some(input) };
+                    let bump =
+                        KernelFactorAlongInput { rate: power / lengthscale.powi(2), curved: curved == Some(input) };
                     let x = grid.coordinate(place, input);
                     let along: Vec<f64> = side[kind].iter().map(|centre| bump.value_at(x - centre)).collect();
                     values = values.iter().flat_map(|v| along.iter().map(move |b| v * b)).collect();
@@ -203,12 +204,12 @@ impl<'a> RecordFeatures<'a> {
 }
 
 /// `exp(-rate r^2 / 2)`, or its second derivative.
-struct GaussianBump {
+struct KernelFactorAlongInput {
     rate: f64,
     curved: bool,
 }
 
-impl GaussianBump {
+impl KernelFactorAlongInput {
     fn value_at(&self, r: f64) -> f64 {
         let square = self.rate * r * r;
         let slope = if self.curved { self.rate * (square - 1.0) } else { 1.0 };
@@ -266,13 +267,13 @@ mod tests {
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
 
     /// One inducing input far from a corner of the box: `k` and `p` are the bumps themselves. Two points are needed for a range.
-    fn release(inputs: usize, scale: f64) -> AnisotropicSumsRelease {
+    fn release(inputs: usize, scale: f64) -> AuditedAnisotropicSumsNoise {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
         let inducing = vec![RangeSetting { from: 0.0, to: 8.0, points: 2 }; inputs];
         let (m, k) = (1 << inputs, 3usize.pow(inputs as u32));
         // With the noise of the sphere: 2 R for opposite targets near one of the far points, and the plain sums move less than they cost.
         let square = scale * (2.0 * 1.5 * sigma).powi(2);
-        AnisotropicSumsRelease {
+        AuditedAnisotropicSumsNoise {
             weighted: DMatrix::identity(m, m) * square,
             plain: DMatrix::identity(k, k) * (1e6 * square),
             kernel: (1.0, 1.0),
@@ -295,14 +296,14 @@ mod tests {
     }
 
     /// The noise of a claim for five inducing inputs along each input, with what `plain` multiplies the sums at the midpoints by.
-    fn claimed(inputs: usize, noise: impl Fn(&InducingGrid) -> [DMatrix<f64>; 2]) -> AnisotropicSumsRelease {
+    fn claimed(inputs: usize, noise: impl Fn(&InducingGrid) -> [DMatrix<f64>; 2]) -> AuditedAnisotropicSumsNoise {
         let range = RangeSetting { from: -4.0, to: 4.0, points: 5 };
         let sides = vec![(0..5).map(|place| range.value_at(place)).collect(); inputs];
         let grid = InducingGrid { sides, variance: 1.2, lengthscale: 2.0 };
         let square = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta).powi(2);
         let [weighted, plain] = noise(&grid).map(|covariance| covariance * square);
         let domain = vec![[-4.0, 4.5]; inputs];
-        AnisotropicSumsRelease {
+        AuditedAnisotropicSumsNoise {
             weighted,
             plain,
             kernel: (1.2, 2.0),

@@ -11,7 +11,8 @@ use dpgp_linalg::{LinalgError, largest_or_nan};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Solver {
-    /// An interior-point method, to a certified gap of about 1e-11.
+    /// An interior-point method. The gap is usually about 1e-11. On maps whose singular values differ by many orders of magnitude,
+    /// rounding can stop it earlier. The certificate of each result states the gap that was reached.
     InteriorPoint,
     /// The published gradient scheme, for comparison.
     Gradient {

@@ -60,7 +60,7 @@ impl NewtonStep {
     }
 
     /// The weights after the step, for labels -1 and 1 (n).
-    pub fn weights(&self, labels: &DVector<f64>) -> DVector<f64> {
+    pub fn feature_weights(&self, labels: &DVector<f64>) -> DVector<f64> {
         &self.public + &self.map * labels
     }
 }
@@ -77,7 +77,7 @@ pub fn newton_path(
     let mut path: Vec<DVector<f64>> = Vec::with_capacity(steps);
     let mut latent = DVector::zeros(features.nrows());
     for _ in 0..steps {
-        let weights = NewtonStep::from_latent_values(features, &latent)?.weights(labels);
+        let weights = NewtonStep::from_latent_values(features, &latent)?.feature_weights(labels);
         latent = features * &weights;
         let still = path.last().is_some_and(|before| (before - &weights).amax() <= STILL * weights.amax());
         path.push(weights);
@@ -263,7 +263,7 @@ mod tests {
         let w = DMatrix::from_diagonal(&f.map(|f| logistic(f) * (1.0 - logistic(f))));
         let right = &w * &f + DVector::from_fn(6, |i, _| 0.5 * (y[i] + 1.0) - logistic(f[i]));
         let textbook = (k.try_inverse().unwrap() + w).try_inverse().unwrap() * right;
-        let ours = &phi6 * NewtonStep::from_latent_values(&phi6, &f).unwrap().weights(&y);
+        let ours = &phi6 * NewtonStep::from_latent_values(&phi6, &f).unwrap().feature_weights(&y);
         assert!((ours - textbook).amax() < 1e-12);
         assert_eq!(phi.nrows(), 15);
     }

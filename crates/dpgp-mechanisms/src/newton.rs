@@ -95,7 +95,7 @@ mod tests {
         let (private, plain, phi) = step(&inputs, &labels(30));
         let rank = private.cloak().noise_factor().ncols();
         let weights = private.noisy_weights(0.0, &DVector::zeros(rank));
-        let expected = plain.weights(&DVector::from_vec(labels(30)));
+        let expected = plain.feature_weights(&DVector::from_vec(labels(30)));
         assert!((phi * (weights - expected)).amax() < 1e-8);
     }
 

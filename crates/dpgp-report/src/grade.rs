@@ -102,7 +102,7 @@ pub enum GradeError {
         experiment: String,
     },
     /// No row is of another method.
-    #[error("has no {metric} for a method outside {experiment}")]
+    #[error("has no {metric} for a method that is not in {experiment}")]
     NoOtherMethod {
         /// The metric.
         metric: String,
@@ -318,7 +318,7 @@ pub struct AddedMethod {
     pub standard_error: f64,
 }
 
-/// Reads the methods of a table that are none of an experiment, with their numbers of one metric. The table is as for [`grade_table`]; several
+/// Reads the methods of a table that are none of an experiment, with their numbers of one metric. The table is as for [`grade_submitted_table`]; several
 /// rows of a method are repetitions, which the columns `replicate` and `fold` tell apart.
 ///
 /// # Errors
@@ -591,7 +591,7 @@ impl TableGrade {
 ///
 /// # Errors
 /// [`GradeError`], with all columns that are missing, or the line that is wrong.
-pub fn grade_table(
+pub fn grade_submitted_table(
     experiment: &Experiment,
     ours: Option<&CommittedResults>,
     table: &str,

@@ -56,9 +56,13 @@ fn grading_sentences(result: &TableGrade) -> Vec<String> {
     let (verdicts, outcomes) = (&result.verdicts, &result.outcomes);
     let mut sentences = vec![
         format!(
-            "{} of {} printed numbers agree, {} {}",
+            "{} of {} printed numbers agree{}, {} {}",
             verdicts.agrees,
             verdicts.total(),
+            match verdicts.fitted {
+                0 => String::new(),
+                fitted => format!(" (and {fitted} more, but our settings were chosen to match them)"),
+            },
             verdicts.differs,
             if verdicts.differs == 1 { "differs" } else { "differ" }
         ),
@@ -72,11 +76,6 @@ fn grading_sentences(result: &TableGrade) -> Vec<String> {
     ];
     let others = [
         (verdicts.inconclusive, "number is inconclusive", "numbers are inconclusive"),
-        (
-            verdicts.fitted,
-            "number agrees, but one of our settings was chosen to match it",
-            "numbers agree, but our settings were chosen to match them",
-        ),
         (
             verdicts.stand_in,
             "number is from an experiment on data other than the paper's",

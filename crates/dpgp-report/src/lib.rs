@@ -16,7 +16,8 @@ mod table;
 pub use bibtex::BibliographyEntry;
 pub use figure::{AccuracyGoal, FigureError, figure_svg, preview_svg};
 pub use grade::{
-    AddedMethod, GradeError, GradedNumber, NumberComparison, TableGrade, UnknownMetric, grade_table, read_added_methods,
+    AddedMethod, GradeError, GradedNumber, NumberComparison, TableGrade, UnknownMetric, grade_submitted_table,
+    read_added_methods,
 };
 pub use grade_text::{grade_markdown, grade_text, grading_notes};
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapSlice, ValueScaleEnds, draw_map};

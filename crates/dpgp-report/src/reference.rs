@@ -44,7 +44,7 @@ struct PendingType<'a> {
 
 /// The keys of one section.
 #[derive(Default)]
-struct KeyTable<'a> {
+struct SchemaKeyTable<'a> {
     rows: String,
     pending: Vec<PendingType<'a>>,
 }
@@ -58,7 +58,7 @@ impl<'a> SchemaReferencePage<'a> {
         if let Some(description) = text(schema, "description") {
             let _ = write!(self.text, "\n{}\n", single_line_markdown_cell(description));
         }
-        let mut table = KeyTable::default();
+        let mut table = SchemaKeyTable::default();
         self.add_keys(&mut table, path, schema);
         if !table.rows.is_empty() {
             self.text += HEADINGS;
@@ -70,7 +70,7 @@ impl<'a> SchemaReferencePage<'a> {
     }
 
     /// A row for each key and each variant of a type.
-    fn add_keys(&mut self, table: &mut KeyTable<'a>, path: &str, schema: &'a Value) {
+    fn add_keys(&mut self, table: &mut SchemaKeyTable<'a>, path: &str, schema: &'a Value) {
         for (key, value) in fields(schema, "properties") {
             self.add_key(table, &join_path(path, key), value, required(schema, key));
         }
@@ -89,7 +89,7 @@ impl<'a> SchemaReferencePage<'a> {
         }
     }
 
-    fn add_key(&mut self, table: &mut KeyTable<'a>, path: &str, value: &'a Value, required: bool) {
+    fn add_key(&mut self, table: &mut SchemaKeyTable<'a>, path: &str, value: &'a Value, required: bool) {
         let default = value.get("default").map(|default| format!("`{default}`"));
         let default = default.unwrap_or_else(|| if required { "required".to_owned() } else { String::new() });
         let named = self.referenced_type(value).or_else(|| self.referenced_type(value.get("items")?));
@@ -100,7 +100,7 @@ impl<'a> SchemaReferencePage<'a> {
 
     fn add_row(
         &mut self,
-        table: &mut KeyTable<'a>,
+        table: &mut SchemaKeyTable<'a>,
         path: &str,
         value: &'a Value,
         default: &str,
@@ -112,7 +112,7 @@ impl<'a> SchemaReferencePage<'a> {
     }
 
     /// The type of a value in words, with its range; a link where the type has keys or variants of its own.
-    fn describe_type(&mut self, table: &mut KeyTable<'a>, path: &str, value: &'a Value) -> String {
+    fn describe_type(&mut self, table: &mut SchemaKeyTable<'a>, path: &str, value: &'a Value) -> String {
         if let Some((name, definition)) = self.referenced_type(value) {
             if definition.get("properties").is_none() && definition.get("oneOf").is_none() {
                 return self.describe_type(table, path, definition);
@@ -141,7 +141,7 @@ impl<'a> SchemaReferencePage<'a> {
             Some(other) => other,
             None => "",
         };
-        format!("{word}{}", describe_range(value))
+        format!("{word}{}", describe_schema_limits(value))
     }
 
     /// The name and schema of the type that a value refers to.
@@ -152,7 +152,7 @@ impl<'a> SchemaReferencePage<'a> {
 }
 
 /// The limits of a value, in words.
-fn describe_range(value: &Value) -> String {
+fn describe_schema_limits(value: &Value) -> String {
     let limits = [
         ("minimum", "at least"),
         ("exclusiveMinimum", "above"),

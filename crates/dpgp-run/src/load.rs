@@ -27,7 +27,7 @@ pub(super) struct DataLoader<'a> {
 }
 
 /// A path that holds wherever a program runs.
-pub(super) fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute_path_text(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
@@ -120,7 +120,10 @@ impl DataLoader<'_> {
     ///
     /// # Errors
     /// [`RunError::Data`] if a file is not there or cannot be fetched.
-    pub fn program_data(&self, units: &[BlockReplicate]) -> Result<BTreeMap<TextDigest, RequestData>, RunError> {
+    pub fn fetch_program_data_files(
+        &self,
+        units: &[BlockReplicate],
+    ) -> Result<BTreeMap<TextDigest, RequestData>, RunError> {
         let mut data = BTreeMap::new();
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
             let cell = &self.experiment.cells[cell];
@@ -146,7 +149,7 @@ impl DataLoader<'_> {
             return Ok(files.first().cloned().map(|path| RequestData { path, sha256, files }));
         }
         let own = own_files(self.experiment, source)?;
-        let files: Vec<PathBuf> = own.iter().map(|file| absolute(&file.path)).collect();
+        let files: Vec<PathBuf> = own.iter().map(|file| absolute_path_text(&file.path)).collect();
         Ok(files.first().cloned().map(|path| RequestData { path, sha256: None, files }))
     }
 

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rand::Rng as _;
 
-use super::load::{DataLoader, SampleId, absolute};
+use super::load::{DataLoader, SampleId, absolute_path_text};
 use super::own_tables::count_clipped_in_own_files;
 use super::plan::{BlockReplicate, RunPlan, explain_missing_results};
 use super::program::ProgramRun;
@@ -207,7 +207,7 @@ impl<'p> ExperimentRunner<'p> {
         let progress = options.watcher.download_progress();
         let loader = DataLoader { experiment: plan.experiment, project: self.project, progress };
         let samples = loader.read_samples(&units)?;
-        let program_data = loader.program_data(&units)?;
+        let program_data = loader.fetch_program_data_files(&units)?;
         let session = self.store.begin_session(plan.header());
         // The session is ended whatever happens, so that what was finished can be read.
         let outcome = match session.write_run_header() {
@@ -364,7 +364,7 @@ impl ReplicateWorker<'_> {
         cell: &Cell,
         streams: &RandomStreams,
     ) -> Result<CellMeasurements, CellError> {
-        let folder = absolute(&self.plan.experiment.resolve_path("."));
+        let folder = absolute_path_text(&self.plan.experiment.resolve_path("."));
         let run = ProgramRun {
             task,
             folder: &folder,

@@ -198,7 +198,7 @@ pub struct ExperimentAxis {
     pub path: String,
     /// The labels of its values.
     pub labels: Vec<String>,
-    pub(super) values: Vec<Vec<PathAssignment>>,
+    pub(super) values: Vec<Vec<AxisPathAssignment>>,
     /// Where the axis stands in the spec.
     pub(super) place: Vec<String>,
 }
@@ -212,7 +212,7 @@ impl ExperimentAxis {
 
 /// One dotted path and the value that an axis gives it.
 #[derive(Debug, Clone)]
-pub(super) struct PathAssignment {
+pub(super) struct AxisPathAssignment {
     pub path: Vec<String>,
     pub value: Value,
 }
@@ -258,7 +258,7 @@ fn parse_list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Ex
         return Err(source.error(&["grid", path], problem));
     };
     let segments: Vec<String> = path.split('.').map(str::to_owned).collect();
-    let assign = |value: &Value| vec![PathAssignment { path: segments.clone(), value: value.clone() }];
+    let assign = |value: &Value| vec![AxisPathAssignment { path: segments.clone(), value: value.clone() }];
     Ok(ExperimentAxis {
         name: path.to_owned(),
         path: path.to_owned(),
@@ -287,9 +287,9 @@ fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result
     })
 }
 
-fn parse_path_assignments(bundle: &Table) -> Vec<PathAssignment> {
+fn parse_path_assignments(bundle: &Table) -> Vec<AxisPathAssignment> {
     let split = |path: &String| path.split('.').map(str::to_owned).collect();
-    bundle.iter().map(|(path, value)| PathAssignment { path: split(path), value: value.clone() }).collect()
+    bundle.iter().map(|(path, value)| AxisPathAssignment { path: split(path), value: value.clone() }).collect()
 }
 
 /// Shortens the dotted names to the last segments that keep them apart.
@@ -360,7 +360,7 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     fn metric_names(&self, replicates: u32) -> Vec<String>;
 
     /// Those metrics that are compared with no printed number and by no check.
-    fn secondary_metrics(&self) -> &[String] {
+    fn uncompared_metrics(&self) -> &[String] {
         &[]
     }
 

@@ -128,9 +128,8 @@ impl SpecChange {
         SpecProblem::UnknownSetting {
             name: self.path.clone(),
             hint: match self.path.as_str() {
-                "replicates" => {
-                    " (the number of replicates is set in [experiment] of the spec and cannot be changed here)"
-                        .to_owned()
+                "replicates" | "experiment.replicates" => {
+                    " (to change the number of replicates, copy the spec and edit its [experiment])".to_owned()
                 }
                 _ => meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default(),
             },

@@ -439,7 +439,7 @@ impl<T: TaskSection> SpecReferenceResolver<'_, T> {
         let selector = CellSelector::new(&entry.cells, self.axes, self.source, &at)?;
         let cell = selector.find_only_cell(self.cells).map_err(|problem| self.source.error(&at, problem))?;
         self.check_metric(&at, &entry.metric)?;
-        if self.cells[cell].setting().task.secondary_metrics().contains(&entry.metric) {
+        if self.cells[cell].setting().task.uncompared_metrics().contains(&entry.metric) {
             let why = format!("{:?} is a secondary metric, which is never compared with other numbers", entry.metric);
             return Err(self.source.error(&at, SpecProblem::Shape(why)));
         }

@@ -157,8 +157,8 @@ impl<T: TaskSection> Experiment<T> {
     }
 
     /// The metrics that no check compares.
-    pub fn secondary_metrics(&self) -> &[String] {
-        self.cells.first().map_or(&[], |cell| cell.setting().task.secondary_metrics())
+    pub fn uncompared_metrics(&self) -> &[String] {
+        self.cells.first().map_or(&[], |cell| cell.setting().task.uncompared_metrics())
     }
 
     /// A path that the spec names, resolved relative to the folder of the spec.

@@ -21,7 +21,7 @@ pub struct RecordSumWeights {
 
 /// The noise on one pair of sums.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SumsRelease {
+pub struct AuditedSumsNoise {
     /// The noise.
     pub noise: SumsNoise,
     /// Variance and lengthscale of the exponentiated quadratic kernel.
@@ -34,9 +34,9 @@ pub struct SumsRelease {
 
 /// Pairs of sums of the same records, all released.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JointSumsRelease {
+pub struct AuditedJointSumsNoise {
     /// The pairs.
-    pub sums: Vec<SumsRelease>,
+    pub sums: Vec<AuditedSumsNoise>,
     /// The public box that inputs lie in; none if they may lie anywhere.
     pub domain: Option<Vec<[f64; 2]>>,
     /// The most records that are replaced: those of one person.
@@ -46,7 +46,7 @@ pub struct JointSumsRelease {
 /// Noise on the sums of a variational model that is not the same along every direction, or that lies on the sums at midpoints: `sum y k(x)` and
 /// `sum p(x)` of records, with p as [`dpgp_gp::variational::InducingGrid`] has it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AnisotropicSumsRelease {
+pub struct AuditedAnisotropicSumsNoise {
     /// The covariance of the noise on `sum y k(x)` (m x m).
     pub weighted: DMatrix<f64>,
     /// That of the noise on the sums at the midpoints (k x k).
@@ -67,7 +67,7 @@ pub struct AuditedPrivateSelection {
     /// How often candidates are drawn, and what each may spend.
     pub selection: PrivateSelection,
     /// The releases of the sums that a candidate may make.
-    pub sums: Vec<JointSumsRelease>,
+    pub sums: Vec<AuditedJointSumsNoise>,
     /// Values that a CoinPress mean is taken of.
     pub rows: usize,
     /// The ranges that the values of each candidate are clipped to: middle and radius.
@@ -128,9 +128,9 @@ pub enum AuditedMechanism {
         change: f64,
     },
     /// Gaussian noise on the sums of a variational model.
-    Records(JointSumsRelease),
+    Records(AuditedJointSumsNoise),
     /// Gaussian noise of another shape on them.
-    Shaped(AnisotropicSumsRelease),
+    Shaped(AuditedAnisotropicSumsNoise),
     /// Gaussian noise on Fourier moments.
     Moments(AuditedMomentsNoise),
     /// Gaussian noise on means of values of which one record moves each by at most `range / rows`.

@@ -204,7 +204,7 @@ impl TaskRequirements for CommandTask {
         self.metrics.clone()
     }
 
-    fn secondary_metrics(&self) -> &[String] {
+    fn uncompared_metrics(&self) -> &[String] {
         &self.secondary
     }
 }

@@ -12,7 +12,7 @@ use crate::noisy_sums::{
 };
 use crate::sample::product_grid;
 use crate::{
-    AuditedMechanism, CellMeasurements, CellSetting, CertifiedSumsNoise, JointSumsRelease, MeasurableTask,
+    AuditedJointSumsNoise, AuditedMechanism, CellMeasurements, CellSetting, CertifiedSumsNoise, MeasurableTask,
     RecordSumWeights, ReplicateJob, TaskError, TaskRequirements, TaskSetting, noisy_sums,
 };
 use dpgp_accounting::{GuaranteeCaveat, PrivacyUnit};
@@ -206,7 +206,7 @@ impl DirichletModel {
             sums.sums_release(noise, labels.collect())
         });
         let releases = sums.joint_release(pairs.collect());
-        AuditedMechanism::Records(JointSumsRelease { records: self.unit.max_records(), ..releases })
+        AuditedMechanism::Records(AuditedJointSumsNoise { records: self.unit.max_records(), ..releases })
     }
 
     /// How a record enters the sums of a class: its own or another.

@@ -95,7 +95,7 @@ pub trait TaskRequirements {
     fn metric_names(&self, replicates: u32) -> Vec<String>;
 
     /// Those metrics that are compared with no printed number and by no check.
-    fn secondary_metrics(&self) -> &[String] {
+    fn uncompared_metrics(&self) -> &[String] {
         &[]
     }
 

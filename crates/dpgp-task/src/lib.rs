@@ -36,7 +36,8 @@ mod surface;
 mod tutorial;
 
 pub use audited::{
-    AnisotropicSumsRelease, AuditedMechanism, AuditedPrivateSelection, JointSumsRelease, RecordSumWeights, SumsRelease,
+    AuditedAnisotropicSumsNoise, AuditedJointSumsNoise, AuditedMechanism, AuditedPrivateSelection, AuditedSumsNoise,
+    RecordSumWeights,
 };
 pub use dirichlet::DirichletModel;
 pub use error::TaskError;

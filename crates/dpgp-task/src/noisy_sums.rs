@@ -4,7 +4,8 @@
 use nalgebra::DMatrix;
 
 use super::{
-    AuditableCertificate, AuditedMechanism, JointSumsRelease, RecordSumWeights, ReplicateJob, SumsRelease, TaskError,
+    AuditableCertificate, AuditedJointSumsNoise, AuditedMechanism, AuditedSumsNoise, RecordSumWeights, ReplicateJob,
+    TaskError,
 };
 use dpgp_accounting::{
     CalibratedGaussianRelease, Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, ReleaseKind,
@@ -84,17 +85,17 @@ impl<'a> NoisySumsBounds<'a> {
     }
 
     /// One pair of sums with noise on it, which records with these labels enter.
-    pub fn sums_release(&self, noise: SumsNoise, labels: Vec<RecordSumWeights>) -> SumsRelease {
-        SumsRelease { noise, kernel: self.kernel, inducing: self.inducing.to_vec(), labels }
+    pub fn sums_release(&self, noise: SumsNoise, labels: Vec<RecordSumWeights>) -> AuditedSumsNoise {
+        AuditedSumsNoise { noise, kernel: self.kernel, inducing: self.inducing.to_vec(), labels }
     }
 
     /// Pairs of sums of the same records.
-    pub fn joint_release(&self, sums: Vec<SumsRelease>) -> JointSumsRelease {
+    pub fn joint_release(&self, sums: Vec<AuditedSumsNoise>) -> AuditedJointSumsNoise {
         let domain = match &self.setting.features {
             FeatureBoundSetting::Supremum(domain) => Some(domain.clone()),
             _ => None,
         };
-        JointSumsRelease { sums, domain, records: 1 }
+        AuditedJointSumsNoise { sums, domain, records: 1 }
     }
 
     /// Guarantee of a release of a cell with privacy.
@@ -158,14 +159,14 @@ impl<'a> BoundedTargetSums<'a> {
     }
 
     /// The sums with noise on them. Distances are convex in a target, so that its ends are the labels that matter.
-    pub fn sums_release(&self, noise: SumsNoise) -> SumsRelease {
+    pub fn sums_release(&self, noise: SumsNoise) -> AuditedSumsNoise {
         self.sums.sums_release(noise, [-self.bound, self.bound].map(|a| RecordSumWeights { a, b: 1.0 }).to_vec())
     }
 
     /// Samples drawn with this noise.
     pub fn audited_mechanism(&self, noise: SumsNoise) -> AuditedMechanism {
         let releases = self.sums.joint_release(vec![self.sums_release(noise)]);
-        AuditedMechanism::Records(JointSumsRelease { records: self.records, ..releases })
+        AuditedMechanism::Records(AuditedJointSumsNoise { records: self.records, ..releases })
     }
 
     pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {

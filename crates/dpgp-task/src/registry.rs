@@ -139,8 +139,8 @@ impl TaskSection for TaskSetting {
         self.as_task().metric_names(replicates)
     }
 
-    fn secondary_metrics(&self) -> &[String] {
-        self.as_task().secondary_metrics()
+    fn uncompared_metrics(&self) -> &[String] {
+        self.as_task().uncompared_metrics()
     }
 
     fn erratum_name(&self) -> Option<&str> {

@@ -70,7 +70,7 @@ enum Scheduler {
 impl Scheduler {
     /// Returns a path as tasks see it. Tasks of Kubernetes have a volume in place of the working directory.
     fn path_in_task(self, path: &Path) -> String {
-        let whole = PathBuf::from(absolute(path));
+        let whole = PathBuf::from(absolute_path_text(path));
         let here = std::env::current_dir().unwrap_or_default();
         let inside = whole.strip_prefix(&here).ok().filter(|_| matches!(self, Self::K8s));
         inside.unwrap_or(&whole).to_string_lossy().into_owned()
@@ -146,13 +146,13 @@ fn slug(name: &str) -> String {
 }
 
 /// Makes a path absolute, so that a script can start anywhere.
-fn absolute(path: &Path) -> String {
+fn absolute_path_text(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
 }
 
 /// Makes the path of a file of rows absolute. Addresses already are.
 fn absolute_path_or_address(file: &Path) -> String {
-    if is_cloud_address(file) { file.to_string_lossy().into_owned() } else { absolute(file) }
+    if is_cloud_address(file) { file.to_string_lossy().into_owned() } else { absolute_path_text(file) }
 }
 
 /// Lists the options for the places of data, as shell words.
@@ -160,7 +160,7 @@ fn data_location_options(places: &DataLocationArguments) -> Vec<String> {
     let mut words = Vec::new();
     for (option, path) in [("--mirror", &places.mirror), ("--data", &places.cache)] {
         if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
-            words.extend([option.to_owned(), absolute(path)]);
+            words.extend([option.to_owned(), absolute_path_text(path)]);
         }
     }
     words

@@ -99,3 +99,21 @@ fn differences_beyond_chance_are_counted() {
     let rows = project.dpgp(&["diff", "a", "b", "--format", "json"]).expect(0).json();
     assert!((rows[2]["standard_errors"].as_f64().unwrap() - 6.0 / 2f64.sqrt()).abs() < 1e-12, "{rows}");
 }
+
+/// A mean over folds and replicates stands in two rows, with either spread. Folds say nothing of the error of a run, so it counts once.
+#[test]
+fn a_mean_with_two_spreads_counts_once() {
+    let project = Project::empty();
+    let headings = "experiment,cell,way,metric,value,spread,spread_kind,repeats";
+    for (folder, values) in [("a", [10.0, 10.0]), ("b", [11.0, 16.0])] {
+        std::fs::create_dir(project.path(folder)).unwrap();
+        let rows = values.iter().enumerate().map(|(i, value)| {
+            let (folds, replicates) =
+                (format!("rmse,{value},30,sd-folds,9"), format!("rmse-replicates,{value},3,sd-replicates,9"));
+            format!("one,c{i},w{i},{folds}\none,c{i},w{i},{replicates}\n")
+        });
+        project.write(&format!("{folder}/table.csv"), &format!("{headings}\n{}", rows.collect::<String>()));
+    }
+    let out = project.dpgp(&["diff", "a", "b"]).expect(0).out.replace('\n', " ");
+    assert!(out.starts_with("4 of 4 rows changed 1 of 2 changed numbers with known errors differ"), "{out}");
+}

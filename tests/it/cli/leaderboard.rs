@@ -371,8 +371,8 @@ fn methods_of_the_user_are_ranked_with_ours() {
     }
     // What is not ranked is an error, never left out in silence.
     for (rows, names, says) in [
-        ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "has no rmse for a method outside"),
-        ("method,epsilon,metric,value\ntargets-risk,1,rmse,0.5\n", &best, "has no rmse for a method outside"),
+        ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "has no rmse for a method that is not in"),
+        ("method,epsilon,metric,value\ntargets-risk,1,rmse,0.5\n", &best, "has no rmse for a method that is not in"),
         (
             "method,epsilon,metric,value\nforest,3,rmse,0.5\n",
             &best,

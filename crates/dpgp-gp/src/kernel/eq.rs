@@ -163,7 +163,7 @@ impl Kernel for ExponentiatedQuadratic {
         // `r^2 / (2 l^2) = (r / (sqrt 2 l))^2`: a multiplication for each pair in place of a division.
         let scales: Vec<f64> = (0..a.ncols()).map(|l| std::f64::consts::FRAC_1_SQRT_2 / self.lengthscale(l)).collect();
         let columns = (PIECE / a.nrows().max(1)).max(1);
-        let pairs = RowPairs { a, b, scales: &scales, variance: self.variance };
+        let pairs = KernelColumnWriter { a, b, scales: &scales, variance: self.variance };
         for_each_piece_in_parallel(out.as_mut_slice().chunks_mut(columns * a.nrows().max(1)), |place, values| {
             pairs.write_kernel_columns(place * columns, values);
         });
@@ -175,14 +175,14 @@ impl Kernel for ExponentiatedQuadratic {
 const PIECE: usize = 1 << 18;
 
 /// All pairs of rows of two matrices.
-struct RowPairs<'a> {
+struct KernelColumnWriter<'a> {
     a: &'a DMatrix<f64>,
     b: &'a DMatrix<f64>,
     scales: &'a [f64],
     variance: f64,
 }
 
-impl RowPairs<'_> {
+impl KernelColumnWriter<'_> {
     /// Writes the columns from one on.
     fn write_kernel_columns(&self, first: usize, values: &mut [f64]) {
         let level = Level::new();

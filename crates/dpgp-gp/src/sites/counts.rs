@@ -167,7 +167,7 @@ impl<'a> SiteCountModel<'a> {
         if mean.min() >= 0.0 {
             return mean;
         }
-        let sums = CountObjective::new(self.features, self.released, &given.noise, given.scale);
+        let sums = SiteCountObjective::new(self.features, self.released, &given.noise, given.scale);
         sums.minimise_from(&mean)
     }
 
@@ -203,7 +203,7 @@ const STILL: f64 = 1e-10;
 
 /// `1/2 |N^(-1/2) (T - E'p)|^2 + 1 / (2 S) sum_g (p_g - n w_g)^2 / w_g` for counts `p >= 0` with `sum p = n` and shares w, by its quadratic
 /// form `1/2 p' H p - h'p` with `H = W'W + diag(d)`: strictly convex, so that its minimum is unique.
-pub(super) struct CountObjective {
+pub(super) struct SiteCountObjective {
     /// W: each sum in units of its noise (k x G).
     whitened: DMatrix<f64>,
     /// d: how the prior pulls at each count (G).
@@ -214,7 +214,7 @@ pub(super) struct CountObjective {
     total: f64,
 }
 
-impl CountObjective {
+impl SiteCountObjective {
     pub fn new(features: &SiteFeatures, released: &NoisyFeatureSums, variances: &DVector<f64>, scale: f64) -> Self {
         let mut whitened = features.plain.transpose();
         let mut sums = released.sums.plain.clone();
@@ -292,7 +292,7 @@ impl CountObjective {
     }
 }
 
-/// Result of [`CountObjective::minimise_on_active_set`].
+/// Result of [`SiteCountObjective::minimise_on_active_set`].
 struct ActiveSetMinimum {
     counts: DVector<f64>,
     /// That of the misfit along each of the counts in the set.
@@ -301,7 +301,7 @@ struct ActiveSetMinimum {
 
 impl ActiveSetMinimum {
     /// The set without its negative counts, and with the others along which the misfit falls faster than within it.
-    fn improve_support(&self, misfit: &CountObjective, positive: &[bool]) -> Vec<bool> {
+    fn improve_support(&self, misfit: &SiteCountObjective, positive: &[bool]) -> Vec<bool> {
         let slopes = misfit.gradient(&self.counts);
         let places = positive.iter().enumerate();
         places
@@ -372,10 +372,10 @@ mod feasible_tests {
     use super::*;
 
     /// Of twelve sites and a handful of sums, from numbers without pattern.
-    fn misfit(seed: usize) -> CountObjective {
+    fn misfit(seed: usize) -> SiteCountObjective {
         let whitened = DMatrix::from_fn(5, 12, |i, j| ((7 * i + 11 * j + 13 * seed) as f64).sin() * 3.0);
         let sums = DVector::from_fn(5, |i, _| ((5 * i + seed) as f64).cos() * 200.0);
-        CountObjective {
+        SiteCountObjective {
             linear: whitened.tr_mul(&sums) + DVector::from_element(12, 0.1),
             steepest: 0.01 + largest_absolute_row_sum(&gram(&whitened)),
             pulls: DVector::from_element(12, 0.01),
@@ -385,7 +385,7 @@ mod feasible_tests {
     }
 
     /// The conditions of Karush, Kuhn and Tucker, which only the minimum of a convex function meets.
-    fn assert_least(misfit: &CountObjective, counts: &DVector<f64>, tolerance: f64) -> usize {
+    fn assert_least(misfit: &SiteCountObjective, counts: &DVector<f64>, tolerance: f64) -> usize {
         assert!((counts.sum() - misfit.total).abs() < tolerance && counts.min() >= 0.0);
         let curvature = misfit.whitened.tr_mul(&misfit.whitened) + DMatrix::identity(12, 12) * 0.01;
         let slopes = curvature * counts - &misfit.linear;

@@ -218,7 +218,9 @@ pub fn agreement_summary(report: &Report<'_>) -> Option<String> {
     });
     let mut outcomes = ClaimOutcomeCounts::count(&report.claims, ClaimOwner::Paper);
     outcomes.add(ClaimOutcomeCounts::count(&report.claims, ClaimOwner::Ours));
-    agreement_sentence(&rows.collect::<Vec<_>>(), outcomes)
+    let others = report.rows.iter().flat_map(|row| [&row.authors, &row.reference]).flatten();
+    let others = VerdictCounts::count(others.map(|judged| judged.verdict.name()));
+    agreement_sentence(&rows.collect::<Vec<_>>(), others, outcomes)
 }
 
 impl CommittedResults {
@@ -235,16 +237,25 @@ impl CommittedResults {
         });
         let mut outcomes = ClaimOutcomeCounts::count(&self.claims, ClaimOwner::Paper);
         outcomes.add(ClaimOutcomeCounts::count(&self.claims, ClaimOwner::Ours));
-        agreement_sentence(&rows.collect::<Vec<_>>(), outcomes)
+        let others = ["authors_verdict", "reference_verdict"]
+            .map(|column| self.rows.iter().map(move |row| self.field(row, column)));
+        let others = VerdictCounts::count(others.into_iter().flatten());
+        agreement_sentence(&rows.collect::<Vec<_>>(), others, outcomes)
     }
 }
 
-fn agreement_sentence(rows: &[PrintedComparison], outcomes: ClaimOutcomeCounts) -> Option<String> {
+fn agreement_sentence(
+    rows: &[PrintedComparison],
+    others: VerdictCounts,
+    outcomes: ClaimOutcomeCounts,
+) -> Option<String> {
     let verdicts = VerdictCounts::count(rows.iter().map(|one| one.verdict.name()));
-    let others = || rows.iter().filter(|one| one.published != 0.0);
-    let ratio = format_range("ours / print", others().filter_map(|one| one.ratio));
-    let z = format_range("z", others().filter_map(|one| one.z));
-    let parts = [verdict_counts_text(verdicts, rows), ratio, z, outcome_counts_text(outcomes)];
+    let not_zero = || rows.iter().filter(|one| one.published != 0.0);
+    let ratio = format_range("ours / print", not_zero().filter_map(|one| one.ratio));
+    let z = format_range("z", not_zero().filter_map(|one| one.z));
+    let differing = (others.total() > 0)
+        .then(|| format!("{} of {} numbers from other sources differ", others.differs, others.total()));
+    let parts = [verdict_counts_text(verdicts, rows), ratio, z, differing, outcome_counts_text(outcomes)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -457,14 +468,16 @@ mod closing_tests {
                     1 inconclusive (inside a 95 % interval too wide to tell), \
                     1 not judged, 1 fitted, 1 on other data; \
                     ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 on other data";
-        assert_eq!(agreement_sentence(&rows, outcomes).unwrap(), said);
+        assert_eq!(agreement_sentence(&rows, VerdictCounts::default(), outcomes).unwrap(), said);
         let one = [beside(NumberVerdict::Differs, 4.0, 2.0, Some(-3.25))];
         let failed = ClaimOutcomeCounts { fails: 1, ..ClaimOutcomeCounts::default() };
         assert_eq!(
-            agreement_sentence(&one, failed).unwrap(),
-            "0 of 1 printed numbers agree, 1 differs; ours / print 0.50; z -3.25; 0 of 1 claims hold, 1 fails"
+            agreement_sentence(&one, VerdictCounts { agrees: 3, differs: 2, ..VerdictCounts::default() }, failed)
+                .unwrap(),
+            "0 of 1 printed numbers agree, 1 differs; ours / print 0.50; z -3.25; 2 of 5 numbers from other sources differ; \
+             0 of 1 claims hold, 1 fails"
         );
-        assert_eq!(agreement_sentence(&[], ClaimOutcomeCounts::default()), None);
+        assert_eq!(agreement_sentence(&[], VerdictCounts::default(), ClaimOutcomeCounts::default()), None);
     }
 
     /// The sentence says how many of the numbers that agree are zeros, which have no ratio.
@@ -472,7 +485,7 @@ mod closing_tests {
     fn zeros_are_named() {
         let zeros = [NumberVerdict::Agrees, NumberVerdict::Agrees, NumberVerdict::Differs]
             .map(|one| beside(one, 0.0, 1e-30, None));
-        let said = agreement_sentence(&zeros, ClaimOutcomeCounts::default()).unwrap();
+        let said = agreement_sentence(&zeros, VerdictCounts::default(), ClaimOutcomeCounts::default()).unwrap();
         assert_eq!(said, "2 of 3 printed numbers agree (2 of them zeros), 1 differs");
     }
 }

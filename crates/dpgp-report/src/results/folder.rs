@@ -195,7 +195,7 @@ pub fn list_result_differences(
         let place = folder.display();
         return Ok(vec![format!("{place}: no committed results here; run this in the project, or use --results")]);
     }
-    let (mut findings, secondary) = (Vec::new(), report.experiment.secondary_metrics());
+    let (mut findings, secondary) = (Vec::new(), report.experiment.uncompared_metrics());
     let mut files = render_result_files(report, provenance, None)?;
     // The manifest often has the reason for all other differences.
     files.sort_by_key(|(name, _)| *name != "manifest.json");

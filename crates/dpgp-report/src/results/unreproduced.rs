@@ -129,9 +129,9 @@ const HEAD: &str = "\
 or the statement holds by more than two standard errors.
 - **same, chosen**: likewise, but we chose a setting that the paper does not print, often to match \
 these numbers.
-- **different**, **cannot tell**: followed by the reason, or by what we tried.
+- **cannot tell**: most intervals are too wide to decide, or most tests are undecided.
 
-[Checks of our program](CHECKS.md) covers references, our claims, guarantees and power.
+A reason, or what we tried, follows **different** and **cannot tell**. See also [checks of our program](CHECKS.md).
 ";
 
 const ARTEFACTS: &str = "\

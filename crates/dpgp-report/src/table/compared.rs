@@ -1,6 +1,6 @@
 //! The quantities that claims compare, with the error of their difference. Also compares two versions of a `table.csv`, cell by cell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use csv::ReaderBuilder;
@@ -202,6 +202,8 @@ pub struct RowPair {
     key: RowKey,
     before: Option<RowFields>,
     after: Option<RowFields>,
+    /// Whether another row has the same value with its spread over replicates.
+    has_replicate_row: bool,
 }
 
 /// The rows of two tables side by side. Rows are known by their place on the axes and their metric alone, so that
@@ -225,10 +227,19 @@ fn drop_cell_ids(rows: BTreeMap<RowKey, RowFields>) -> BTreeMap<RowKey, RowField
 fn match_rows(mut before: BTreeMap<RowKey, RowFields>, after: BTreeMap<RowKey, RowFields>) -> Vec<RowPair> {
     let mut pairs = Vec::new();
     for (key, row) in after {
-        pairs.push(RowPair { before: before.remove(&key), after: Some(row), key });
+        pairs.push(RowPair { before: before.remove(&key), after: Some(row), key, has_replicate_row: false });
     }
-    pairs.extend(before.into_iter().map(|(key, row)| RowPair { key, before: Some(row), after: None }));
+    let gone = before.into_iter();
+    pairs.extend(gone.map(|(key, row)| RowPair { key, before: Some(row), after: None, has_replicate_row: false }));
     pairs.sort_by(|a: &RowPair, b| a.key.cmp(&b.key));
+    let over_replicates = pairs.iter().filter_map(|pair| {
+        let metric = pair.key.metric.strip_suffix("-replicates")?.to_owned();
+        Some(RowKey { metric, ..pair.key.clone() })
+    });
+    let over_replicates: BTreeSet<RowKey> = over_replicates.collect();
+    for pair in &mut pairs {
+        pair.has_replicate_row = over_replicates.contains(&pair.key);
+    }
     pairs
 }
 
@@ -244,8 +255,12 @@ impl RowPair {
     }
 
     /// How many standard errors of the difference the value after lies above the one before, as if both runs were independent; none
-    /// where a row is missing or an error is not known.
+    /// where a row is missing or an error is not known. None, too, for the spread over folds of a metric that has a row with its spread
+    /// over replicates: folds differ in their rows, which a second run shares, so they say nothing of the error of a run.
     pub fn standardised_difference(&self) -> Option<f64> {
+        if self.has_replicate_row {
+            return None;
+        }
         let [before, after] = [self.before.as_ref()?, self.after.as_ref()?].map(value_and_error);
         let ((before, error_before), (after, error_after)) = (before?, after?);
         let error = error_before.hypot(error_after);
@@ -312,7 +327,7 @@ fn whole_row_difference(key: &RowKey, committed: &str, fresh: &str) -> TableDiff
 }
 
 fn compare_rows(key: &RowKey, committed: &RowFields, fresh: &RowFields, tolerance: f64) -> Vec<TableDifference> {
-    let names: std::collections::BTreeSet<&String> = committed.keys().chain(fresh.keys()).collect();
+    let names: BTreeSet<&String> = committed.keys().chain(fresh.keys()).collect();
     let mut differences = Vec::new();
     for column in names {
         let [before, after] = [committed, fresh].map(|row| row.get(column).cloned().unwrap_or_default());

@@ -10,7 +10,7 @@ use crate::bibtex::report_caption;
 use crate::report::{Report, ReportRow, label_with_axis};
 use dpgp_data::escape_hidden_line;
 use dpgp_run::Provenance;
-use dpgp_spec::{BestDirection, DeviationKind, TableLayout};
+use dpgp_spec::{BestDirection, DeviationKind, ErratumKind, ErratumWords, TableLayout};
 
 /// The warning above exact numbers that were computed from the user's own rows.
 pub const NOT_PRIVATE: &str = "These numbers are not private: errors are computed from the exact rows, and seeded noise can be subtracted. Do not \
@@ -32,6 +32,7 @@ pub fn table_page_markdown(report: &Report<'_>, provenance: &Provenance) -> Stri
         text.push_str(&layout_markdown(report, layout));
         text.push_str("## All rows\n\n");
     }
+    write_errata(&mut text, report);
     write_table(&mut text, report);
     if let Some(worse) = worse_than_constant_sentence(report, usize::MAX) {
         let _ = writeln!(text, "\n{}", escape_markdown(&worse));
@@ -61,6 +62,39 @@ fn write_table(text: &mut String, report: &Report<'_>) {
     for (number, guarantee) in notes.texts.iter().enumerate() {
         let _ = writeln!(text, "- [{}] {}", number + 1, escape_markdown(guarantee));
     }
+}
+
+/// The errata in words, and what the metrics of their rows mean.
+fn write_errata(text: &mut String, report: &Report<'_>) {
+    if report.experiment.errata.is_empty() {
+        return;
+    }
+    text.push_str("## The errata in words\n\n");
+    for words in &report.experiment.errata {
+        let ErratumWords { name, paper, kind, place, quote, statement, example, correction, effect } = words;
+        let kind = match kind {
+            ErratumKind::Error => "false as printed",
+            ErratumKind::Loose => "true, but looser than necessary",
+            ErratumKind::Gap => "not proved or not stated",
+            ErratumKind::Remark => "not a statement of the paper",
+        };
+        let _ = writeln!(
+            text,
+            "- **{}** ({}, {}): {kind}.",
+            escape_markdown(name),
+            escape_markdown(paper),
+            escape_markdown(place)
+        );
+        let quote = quote.iter().map(|quote| ("Quote", format!("“{quote}”")));
+        let own = [("Statement", statement), ("Example", example), ("Correct", correction), ("Effect", effect)];
+        for (title, words) in quote.chain(own.map(|(title, words)| (title, words.clone()))) {
+            let _ = writeln!(text, "  - {title}: {}", escape_markdown(&words));
+        }
+    }
+    text.push_str(
+        "\n## All rows\n\n*claimed* is the number in the statement, *found* the one in the example, and *corrected* the one in the correct \
+         statement. *holds* is 1 if the statement is true in the example. *factor* is *claimed* divided by *found*.\n\n",
+    );
 }
 
 fn write_failed_cells(text: &mut String, report: &Report<'_>) {

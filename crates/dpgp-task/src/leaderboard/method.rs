@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::moments::{LatticeSumsRegression, MomentsRegression};
+use super::moments::{LatticeSumsRegression, WaveMomentsRegression};
 use super::{BaselineSetting, FoldPrediction, LeaderboardPosteriorSetting, MASS};
 use crate::averaged::{FoldInputs, ModelAveragedReleases};
 use crate::binned::{BinNoise, BinStatistics, DenoisedBins, lookup_bin_values};
@@ -68,7 +68,7 @@ impl<'a> LeaderboardContext<'a> {
         }
         if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
             return Ok(match moments.features {
-                MomentFeatures::Waves => Box::new(MomentsRegression::new(self, moments, rows)?),
+                MomentFeatures::Waves => Box::new(WaveMomentsRegression::new(self, moments, rows)?),
                 MomentFeatures::Cells => Box::new(LatticeSumsRegression::new(self, rows)?),
             });
         }

@@ -23,7 +23,7 @@ use dpgp_mechanisms::{
 use dpgp_stream::LatticeSums;
 
 /// The mixture of processes that follows from noisy moments of the training rows.
-pub(super) struct MomentsRegression {
+pub(super) struct WaveMomentsRegression {
     grid: HyperparameterGrid,
     /// A release for each noise multiplier.
     releases: Vec<UnnoisedMomentsRelease>,
@@ -47,7 +47,7 @@ struct KernelMatrices {
     test: Vec<DMatrix<f64>>,
 }
 
-impl MomentsRegression {
+impl WaveMomentsRegression {
     pub fn new(context: &LeaderboardContext<'_>, setting: &MomentsSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let reference = reference_model_for_moments(context.model, setting, rows.targets.len())?;
         let inputs = scale_and_clip_to_box(&rows.inputs, &setting.domain);
@@ -108,7 +108,7 @@ fn moments_noise_multiplier(calibration: Option<IntervalCalibration>, sigma: f64
     calibration.map_or(sigma, |calibration| calibration.release_noise_multiplier(sigma))
 }
 
-impl PrivateRegression for MomentsRegression {
+impl PrivateRegression for WaveMomentsRegression {
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let planned = self.release_for_cell(cell)?;
         let released = planned.simulate_release(stream);

@@ -9,7 +9,7 @@ use super::{FeatureMapWithSumNoise, FeatureMapsWithSumNoise, GpPriorOnBox};
 use crate::job::RunCache;
 use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate};
 use crate::sample::product_grid;
-use crate::{AnisotropicSumsRelease, AuditableCertificate, AuditedMechanism, ReplicateJob, TaskError};
+use crate::{AuditableCertificate, AuditedAnisotropicSumsNoise, AuditedMechanism, ReplicateJob, TaskError};
 use dpgp_accounting::{Certificate, ReleaseKind};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{FeatureSums, NoisyFeatureSums};
@@ -186,7 +186,7 @@ impl SumNoiseDesign {
         for (j, mut column) in of_plain.column_iter_mut().enumerate() {
             column.iter_mut().zip(scales.iter()).for_each(|(entry, scale)| *entry /= scale * scales[j]);
         }
-        AuditedMechanism::Shaped(AnisotropicSumsRelease {
+        AuditedMechanism::Shaped(AuditedAnisotropicSumsNoise {
             weighted: weighted.noise.scaled(sigma * sigma).covariance(),
             plain: of_plain,
             kernel: target.sums.kernel,

@@ -363,7 +363,11 @@ fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
     let others = releases.iter().any(|release| !release.others.is_empty());
     let entries = [
         (true, Swatch::Line(SUBJECT).with_meaning("one private release")),
-        (true, Swatch::Line(INTERVAL).with_meaning("95 % interval of model and privacy noise around it")),
+        (
+            true,
+            Swatch::Line(INTERVAL)
+                .with_meaning("95 % interval around that release, from model uncertainty and privacy noise"),
+        ),
         (others, Swatch::Line(OTHER).with_meaning("other private releases")),
         (true, Swatch::Line(WITHOUT).with_meaning("mean without privacy noise")),
     ];
