@@ -129,9 +129,10 @@ const HEAD: &str = "\
 or the statement holds by more than two standard errors.
 - **same, chosen**: likewise, but we chose a setting that the paper does not print, often to match \
 these numbers.
-- **cannot tell**: most intervals are too wide to decide, or most tests are undecided.
+- **different**: the reason follows, or what we tried.
+- **cannot tell**: most intervals are too wide, or most tests undecided.
 
-A reason, or what we tried, follows **different** and **cannot tell**. See also [checks of our program](CHECKS.md).
+See also [our checks](CHECKS.md).
 ";
 
 const ARTEFACTS: &str = "\
