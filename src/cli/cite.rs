@@ -1,6 +1,6 @@
 //! `dpgp cite`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -8,8 +8,9 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, experiment_completer};
 use super::output::{print_json, print_raw_unless_terminal};
-use super::registry_entry::RegistryEntry;
-use dpgp_report::BibliographyEntry;
+use dpgp_data::read_limited_text;
+use dpgp_release::CertificateSummary;
+use dpgp_report::{BibliographyEntry, RegistryEntry};
 use dpgp_run::Project;
 
 const EXAMPLES: &str = "\
@@ -39,13 +40,23 @@ pub struct CiteArguments {
 /// Prints the entries.
 pub fn cite(arguments: &CiteArguments, format: OutputFormat) -> Result<(), CliError> {
     if let Some(path) = &arguments.registry {
-        let entry = RegistryEntry::read(path)?;
+        let entry = read_registry_entry(path)?;
         return match format {
             OutputFormat::Json => print_json(&json!(entry)),
             OutputFormat::Text => print_raw_unless_terminal(&entry.yaml()),
         };
     }
     print_citations(&arguments.names, &arguments.places, format)
+}
+
+/// Reads the entry of a certificate of predictions, or of a release of sums, moments or counts.
+fn read_registry_entry(path: &Path) -> Result<RegistryEntry, CliError> {
+    let nothing = |why: String| CliError::NothingToRegister { path: path.to_path_buf(), why };
+    let text = read_limited_text(path).map_err(CliError::io_error_at(path))?;
+    let summary = CertificateSummary::parse(path, &text, None)?;
+    let why = summary.said.join(" ");
+    let certificate = serde_json::from_str(&text).map_err(|error| nothing(error.to_string()))?;
+    RegistryEntry::from_certificate(summary, &certificate).ok_or_else(|| nothing(why))
 }
 
 /// Prints the entry of the program, and those of the papers and data of experiments.

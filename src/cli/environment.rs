@@ -82,8 +82,9 @@ fn group_help_verbs(command: Command) -> Command {
         list.push_str(&format!("{heading}:\n{lines}\n"));
     }
     if let Some((heading, verbs)) = more {
-        let names = names(verbs).join(", ");
-        list.push_str(&format!("{heading}:\n  {names}\n  `dpgp COMMAND --help` explains each command\n"));
+        let lines: Vec<String> = names(verbs).chunks(8).map(|names| format!("  {}", names.join(", "))).collect();
+        let names = lines.join(",\n");
+        list.push_str(&format!("{heading} (`dpgp COMMAND --help` explains each command):\n{names}\n"));
     }
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"

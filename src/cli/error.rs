@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
+use dpgp_accounting::AccountingError;
 use dpgp_claim_audit::SampledFilesError;
 use dpgp_data::DataError;
 use dpgp_number::text::count_with_noun;
@@ -30,6 +31,9 @@ pub enum CliError {
     /// A release was refused or failed.
     #[error(transparent)]
     Release(#[from] ReleaseError),
+    /// An accountant refuses its event.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
     /// Results could not be written.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -290,6 +294,7 @@ impl CliError {
             | Self::NoTables(_)
             | Self::NothingRanked
             | Self::OneLeaderboard
+            | Self::Accounting(_)
             | Self::EpsilonOfTradeoff
             | Self::NothingAdded { .. }
             | Self::OneExperiment

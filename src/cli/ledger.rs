@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::options::{DataLocationArguments, OutputFormat, account_text};
+use super::options::{DataLocationArguments, OutputFormat, account_text, parse_number};
 use super::output::{print, print_json};
 use dpgp_accounting::AttackRisk;
 use dpgp_data::RowsFingerprint;
@@ -89,16 +89,10 @@ pub struct LedgerSelection {
     #[arg(value_name = "FILE")]
     names: Vec<String>,
     /// Report epsilon at this delta [default: the delta of the budget, else of the last release]
-    #[arg(long, value_name = "D", value_parser = delta, allow_negative_numbers = true)]
-    delta: Option<f64>,
+    #[arg(long, value_name = "D", value_parser = parse_number(Delta::new), allow_negative_numbers = true)]
+    delta: Option<Delta>,
     #[command(flatten)]
     places: DataLocationArguments,
-}
-
-/// Parses a delta.
-fn delta(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().map_err(|_| "must be a number between 0 and 1".to_owned())?;
-    Delta::new(number).map(Delta::get).map_err(|wrong| wrong.to_string())
 }
 
 /// Shows or verifies ledgers; fails if one of them cannot be trusted.
@@ -108,11 +102,11 @@ pub fn ledger(verb: &LedgerCommandArguments, format: OutputFormat) -> Result<(),
     let released = look_up_releases(verb.what.releases_to_find(), &found)?;
     let shows = matches!(verb.what, LedgerAction::Show(_));
     if format == OutputFormat::Json {
-        let ledgers = found.iter().map(|one| ledger_json(one, arguments.delta, shows));
+        let ledgers = found.iter().map(|one| ledger_json(one, arguments.delta.map(Delta::get), shows));
         print_json(&ledgers.chain(released.iter().map(release_lookup_json)).collect())?;
     } else {
         let text = if shows { ledger_text } else { ledger_verdict_text };
-        print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
+        print(&found.iter().map(|one| text(one, arguments.delta.map(Delta::get))).collect::<String>())?;
         print(&released.iter().map(release_lookup_text).collect::<String>())?;
         if found.is_empty() {
             print("no ledgers are known, because no release has been charged to a ledger\n")?;

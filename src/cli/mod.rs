@@ -1,5 +1,6 @@
 //! The command line, with one file per verb. Each verb parses its arguments, calls the library and prints.
 
+mod account;
 mod audit;
 mod audit_samples;
 mod best;
@@ -30,7 +31,6 @@ mod predict;
 mod predict_together;
 mod preview;
 mod published;
-mod registry_entry;
 mod release_types;
 mod report;
 mod run;
@@ -56,10 +56,10 @@ use audit::{EndToEndAuditOutput, ExperimentAuditOutput, SampleAuditOutput};
 use dpgp_report::{BibliographyEntry, Ranking};
 use options::OutputFormat;
 use output::{
-    CompletionsOutput, DataFetchOutput, DataFoldsOutput, DataListOutput, DataVerifyOutput, DiffRowOutput, EmitOutput,
-    ExperimentCheckOutput, ExperimentCollectOutput, ExperimentExplainOutput, ExperimentGradeOutput,
-    ExperimentListOutput, ExperimentPlanOutput, ExperimentRunOutput, ExperimentShowOutput, GenerateOutput, ManOutput,
-    NewSpecOutput, ReportOutput, ShardRunOutput, TableOutput,
+    AccountOutput, CompletionsOutput, DataFetchOutput, DataFoldsOutput, DataListOutput, DataVerifyOutput,
+    DiffRowOutput, EmitOutput, ExperimentCheckOutput, ExperimentCollectOutput, ExperimentExplainOutput,
+    ExperimentGradeOutput, ExperimentListOutput, ExperimentPlanOutput, ExperimentRunOutput, ExperimentShowOutput,
+    GenerateOutput, ManOutput, NewSpecOutput, ReportOutput, ShardRunOutput, TableOutput,
 };
 use release_types::{
     CertificateFileContents, LedgerOutput, LedgerVerifyOutput, MapOutput, PredictOutput, PredictToFileOutput,
@@ -188,6 +188,9 @@ verbs! {
         /// Draw predictions as SVG, HTML or GeoJSON, with their guarantee
         Map(map::MapArguments)
             => "map": MapOutput;
+        /// Compute the epsilon or delta of several releases, or of many steps
+        Account(account::AccountArguments)
+            => "account": AccountOutput;
         /// Sum rows for a private release, in shards if needed
         #[command(alias = "stats")]
         Sum(sum::SumArguments)

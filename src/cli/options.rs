@@ -12,6 +12,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 use super::CliError;
 use super::output::print_stderr;
 use dpgp_fs::{append_suffix, refuse_links};
+use dpgp_number::OutOfRangeError;
 use dpgp_release::ledger::{BudgetSetting, ChargeReceipt, LedgerAccount, LedgerOptions};
 use dpgp_report::{CommittedResults, ResultsSource, ensure_no_links};
 use dpgp_run::{DataLocations, ExperimentRunner, Project, RunError, StateFolder, WorkerPool};
@@ -362,4 +363,14 @@ fn complete_dataset_names(current: &OsStr) -> Vec<CompletionCandidate> {
 fn matching_candidates(names: Vec<String>, current: &OsStr) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy();
     names.into_iter().filter(|name| name.starts_with(&*typed)).map(CompletionCandidate::new).collect()
+}
+
+/// Returns a parser of an option that is a number of this type.
+pub fn parse_number<T: Clone + Send + Sync + 'static>(
+    checked: fn(f64) -> Result<T, OutOfRangeError>,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+        checked(number).map_err(|error| error.to_string())
+    }
 }

@@ -125,6 +125,19 @@ impl JsonOutput {
     }
 }
 
+/// The guarantee of several releases or steps, computed by `dpgp account`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct AccountOutput {
+    /// Epsilon, given or computed. A computed number is an upper bound, or null if there is no finite one.
+    pub epsilon: f64,
+    /// Delta, given or computed. A computed number is an upper bound.
+    pub delta: f64,
+    /// A lower bound on the computed number; null if it is exact.
+    pub at_least: Option<f64>,
+    /// The mu of all releases together; null for steps.
+    pub mu: Option<f64>,
+}
+
 /// An experiment listed by `dpgp list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ExperimentListOutput {

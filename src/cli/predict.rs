@@ -13,7 +13,7 @@ use super::CliError;
 use super::map::{MapFileArguments, MapRequest, NewMapFile};
 use super::options::{
     DataLocationArguments, OutputFormat, ReleaseLedgerArguments, add_option_conflicts, balance_text,
-    ensure_distinct_paths, existing_ledger_place, experiment_completer,
+    ensure_distinct_paths, existing_ledger_place, experiment_completer, parse_number,
 };
 use super::output::Spinner;
 use super::output::{print, print_json, print_stderr};
@@ -416,7 +416,7 @@ pub struct FromReleaseArguments {
     #[arg(long, value_name = "KERNEL", requires = "from", value_parser = kernel)]
     kernel: Option<KernelSetting>,
     /// With --from: use another noise variance, in squared units of the normalised target
-    #[arg(long, value_name = "VARIANCE", requires = "from", value_parser = positive)]
+    #[arg(long, value_name = "VARIANCE", requires = "from", value_parser = parse_number(Positive::new))]
     noise_variance: Option<Positive>,
     #[command(flatten)]
     published: PublishedArguments,
@@ -517,9 +517,4 @@ fn read_certificate_summary(from: &Path) -> Result<CertificateSummary, CliError>
 
 fn kernel(text: &str) -> Result<KernelSetting, String> {
     toml::from_str(text).map_err(|error| error.message().to_owned())
-}
-
-fn positive(text: &str) -> Result<Positive, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    Positive::new(number).map_err(|error| error.to_string())
 }

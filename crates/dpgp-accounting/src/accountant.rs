@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{
-    AdvancedCompositionAccountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, RenyiAccountant,
-    Sampling,
+    AdvancedCompositionAccountant, ExactGaussianAccountant, LossDistributionAccountant, NeighbourRelation,
+    PrivacyEvent, RenyiAccountant, Sampling, gaussian_delta_upper_bound, gaussian_epsilon_at_mu,
 };
 
 /// A reason why a bound is weaker than it looks.
@@ -143,6 +143,62 @@ pub trait Accountant {
     ) -> AccountingError {
         let (accountant, sampling) = (self.name(), event.sampling);
         AccountingError::Refused { accountant, sampling, relation, why, accepted }
+    }
+}
+
+/// An epsilon and a delta of which one was given and the other computed, as an upper bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ComputedGuarantee {
+    /// Epsilon.
+    pub epsilon: f64,
+    /// Delta.
+    pub delta: f64,
+    /// A lower bound on the computed number; none if the number is exact.
+    pub at_least: Option<f64>,
+}
+
+impl ComputedGuarantee {
+    /// The guarantee of Gaussian releases whose squared mu add up to `mu^2`.
+    ///
+    /// ```
+    /// use dpgp_accounting::{ComputedGuarantee, GivenEpsilonOrDelta, composed_mu, gaussian_delta};
+    /// let mu = composed_mu([0.3, 0.4, 0.5]);
+    /// let found = ComputedGuarantee::from_mu(mu, GivenEpsilonOrDelta::Delta(1e-6));
+    /// assert!((gaussian_delta(1.0 / mu, found.epsilon) / 1e-6 - 1.0).abs() < 1e-9);
+    /// ```
+    pub fn from_mu(mu: f64, given: GivenEpsilonOrDelta) -> Self {
+        let (epsilon, delta) = match given {
+            GivenEpsilonOrDelta::Delta(delta) => (gaussian_epsilon_at_mu(mu, delta), delta),
+            GivenEpsilonOrDelta::Epsilon(epsilon) => (epsilon, gaussian_delta_upper_bound(1.0 / mu, epsilon)),
+        };
+        Self { epsilon, delta, at_least: None }
+    }
+
+    /// The guarantee of steps of the Gaussian mechanism: exact for full batches, by loss distributions for samples.
+    ///
+    /// # Errors
+    /// [`AccountingError`] if the event is refused or a number is out of range.
+    pub fn from_steps(
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        given: GivenEpsilonOrDelta,
+    ) -> Result<Self, AccountingError> {
+        let accountant: Box<dyn Accountant> = match event.sampling.rate_one_as_full_batch() {
+            Sampling::FullBatch => Box::new(ExactGaussianAccountant),
+            _ => Box::new(LossDistributionAccountant::default()),
+        };
+        let (least, found) = match given {
+            GivenEpsilonOrDelta::Delta(delta) => {
+                let bounds = accountant.epsilon(event, relation, delta)?;
+                (bounds.lower, Self { epsilon: bounds.upper, delta, at_least: None })
+            }
+            GivenEpsilonOrDelta::Epsilon(epsilon) => {
+                let bounds = accountant.delta(event, relation, epsilon)?;
+                (bounds.lower, Self { epsilon, delta: bounds.upper, at_least: None })
+            }
+        };
+        let exact = matches!(event.sampling.rate_one_as_full_batch(), Sampling::FullBatch);
+        Ok(Self { at_least: (!exact).then_some(least), ..found })
     }
 }
 

@@ -12,7 +12,7 @@ mod risk;
 mod root;
 
 pub use accountant::{
-    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumedPoissonAccountant,
+    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumedPoissonAccountant, ComputedGuarantee,
     DoubledSensitivityAccountant, EpsilonOrDeltaBounds, GivenEpsilonOrDelta,
 };
 pub use advanced_composition::AdvancedCompositionAccountant;

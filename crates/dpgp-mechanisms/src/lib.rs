@@ -15,7 +15,6 @@ mod linear;
 mod mechanism;
 mod moments;
 mod newton;
-mod public_targets;
 mod selection;
 mod sums;
 
@@ -38,10 +37,9 @@ pub use moments::{
     MomentsPosterior, MomentsSetting, NestedCellsDesign, NestedCellsNoise, PhaseTable, RecordMomentsDesign,
     ReleasedCellLevel, ReleasedCellSums, ReleasedFourierMoments, ReleasedMoments, SimulatedMoments, SitePrior,
     SurfacePrediction, WeightRiskObjective, check_spec_for_moments, check_stationary_kernel, check_waves_only,
-    moments_certificate, reference_model_for_moments, scale_and_clip_to_box,
+    moments_certificate, public_target_quantizer, reference_model_for_moments, scale_and_clip_to_box,
 };
 pub use newton::PrivateNewtonStep;
-pub use public_targets::public_target_quantizer;
 pub use selection::{
     FoldPredictionMap, PrivateSelection, SseSensitivityRule, selection_probabilities, sse_sensitivity,
 };

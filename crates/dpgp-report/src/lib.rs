@@ -9,6 +9,7 @@ mod page;
 mod paper_table;
 mod ranking;
 mod reference;
+mod registry_entry;
 mod report;
 mod results;
 mod table;
@@ -25,6 +26,7 @@ pub use page::{PaperCoverageAndPages, is_report_page, report_html};
 pub use paper_table::{PaperTableError, spec_from_paper_table};
 pub use ranking::{ProtectedUnit, ProtectedUnitError, RankedMethod, Ranking, RankingFilter};
 pub use reference::schema_markdown;
+pub use registry_entry::RegistryEntry;
 pub use report::{Report, ReportRow};
 pub use results::{
     CHECKS, ClaimOutcomeCounts, CommittedResults, DeltaCheckCounts, FindingRow, PaperFindings, PaperNumberCounts,

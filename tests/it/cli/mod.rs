@@ -1,5 +1,6 @@
 //! The binary as a user meets it: one module per verb or concern.
 
+mod account;
 mod additive_moments;
 mod audit;
 mod bits;

@@ -204,6 +204,7 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("predict", &predict),
         ("predict", &[&predict[..], &out].concat()),
         ("predict --preview", &[&predict[..], &["--preview", "--error", "5"]].concat()),
+        ("account", &["account", "--delta", "1e-6", "--mu", "0.5"]),
         ("tradeoff", &["tradeoff", "energy.toml", "--at", "grid.csv", "--set", "model.kernel.eq.lengthscale=5,50"]),
         ("map", &[&["map", "p.csv"], &map[..]].concat()),
         ("verify", &["verify", "p.csv.certificate.json", "p.csv"]),

@@ -27,7 +27,7 @@ pub use frequencies::{Frequencies, FrequencyPairTable, PhaseTable};
 pub use model::{
     AuditedCellsNoise, AuditedMomentsNoise, AuditedWavesNoise, CertifiedMomentsNoise, FourierDesignProblem,
     LEAST_SIGMA, MomentsModel, RecordMomentsDesign, SimulatedMoments, check_spec_for_moments, check_stationary_kernel,
-    check_waves_only, moments_certificate, reference_model_for_moments, scale_and_clip_to_box,
+    check_waves_only, moments_certificate, public_target_quantizer, reference_model_for_moments, scale_and_clip_to_box,
 };
 pub use released::{MomentsPosterior, ReleasedFourierMoments, ReleasedMoments, SurfacePrediction};
 pub use search::{LeastRiskWeights, SitePrior, WeightRiskObjective};

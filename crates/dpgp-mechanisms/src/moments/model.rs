@@ -9,7 +9,6 @@ use super::{
     FourierMomentsDesign, FourierMomentsNoise, Frequencies, IntegerCellSums, IntegerFourierMoments, MomentFeatures,
     MomentsSetting, NestedCellsDesign, NestedCellsNoise, ReleasedFourierMoments, ReleasedMoments,
 };
-use crate::public_targets::public_target_quantizer;
 use crate::{CellSections, MechanismError, PrivacySetting};
 use dpgp_accounting::{
     CalibratedGaussianRelease, Certificate, CertifiedMechanism, GuaranteeCaveat, NeighbourRelation, Neighbours,
@@ -20,8 +19,8 @@ use dpgp_gp::kernel::{BoxKernel, KernelSetting};
 use dpgp_gp::sites::{Lattice, PublicReferenceModel};
 use dpgp_noise::{PrivacyError, RoundedNoiseParameters};
 use dpgp_spec::setting::rules::{check_range, fail};
-use dpgp_spec::setting::{CheckResult, DataSetting, ModelSetting, NormaliseSetting, SpecProblem};
-use dpgp_stream::{LatticeSummand, LatticeSums, sum_rows_serially};
+use dpgp_spec::setting::{CheckResult, DataSetting, ModelSetting, NormaliseSetting, SpecProblem, prior_mean};
+use dpgp_stream::{LatticeSummand, LatticeSums, TargetQuantizer, sum_rows_serially};
 
 /// The noise on the moments of a surface, with its certificate.
 #[derive(Debug, Clone)]
@@ -527,4 +526,23 @@ pub fn scale_and_clip_to_box(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMat
         let [low, high] = domain[column];
         ((inputs[(row, column)] - low) / (high - low)).clamp(0.0, 1.0)
     })
+}
+
+/// Normalisation by public constants and a bound; none by private statistics.
+pub fn public_target_quantizer(normalise: &NormaliseSetting, bound: f64) -> Option<TargetQuantizer> {
+    let free = TargetQuantizer { low: f64::NEG_INFINITY, high: f64::INFINITY, centre: 0.0, scale: 1.0, bound };
+    match *normalise {
+        NormaliseSetting::None => Some(free),
+        NormaliseSetting::Constants { centre, scale } => {
+            Some(TargetQuantizer { centre: centre.get(), scale: scale.get(), ..free })
+        }
+        NormaliseSetting::Bounds { low, high, centre, scale } => Some(TargetQuantizer {
+            low: low.get(),
+            high: high.get(),
+            centre: prior_mean(low, high, centre),
+            scale: scale.get(),
+            bound,
+        }),
+        NormaliseSetting::Private { .. } | NormaliseSetting::Standardised { .. } => None,
+    }
 }

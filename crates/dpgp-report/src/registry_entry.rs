@@ -1,17 +1,13 @@
 //! The entry of a release for a registry of deployments.
 
-use std::path::Path;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::CliError;
-use dpgp_data::read_limited_text;
 use dpgp_release::CertificateSummary;
 
 /// What a registry asks about a deployment, from the certificate of a release. What only the publisher knows is empty.
 #[derive(Debug, Serialize)]
-pub(super) struct RegistryEntry {
+pub struct RegistryEntry {
     product: &'static str,
     publisher: &'static str,
     released: String,
@@ -28,34 +24,25 @@ pub(super) struct RegistryEntry {
 }
 
 impl RegistryEntry {
-    /// Reads a certificate of predictions, or a release of sums, moments or counts.
-    ///
-    /// # Errors
-    /// [`CliError`] if the file cannot be read, is not a certificate, or states a guarantee that does not hold.
-    pub fn read(path: &Path) -> Result<Self, CliError> {
-        let text = read_limited_text(path).map_err(CliError::io_error_at(path))?;
-        let stated = CertificateSummary::parse(path, &text, None)?;
-        let Some(guarantee) = stated.guarantee.clone() else {
-            return Err(CliError::NothingToRegister { path: path.to_path_buf(), why: stated.said.join(" ") });
-        };
-        let whole: Value = serde_json::from_str(&text)
-            .map_err(|error| CliError::NothingToRegister { path: path.to_path_buf(), why: error.to_string() })?;
-        let found = |places: [&str; 2]| places.iter().find_map(|place| whole.pointer(place).cloned());
-        let what = if stated.counts { "counts" } else { "predictions" };
-        let target = stated.target.map(|target| format!(" of {target}")).unwrap_or_default();
-        Ok(Self {
+    /// The entry of a certificate, from its summary and its whole JSON. None if it guarantees nothing.
+    pub fn from_certificate(summary: CertificateSummary, certificate: &Value) -> Option<Self> {
+        let guarantee = summary.guarantee?;
+        let found = |places: [&str; 2]| places.iter().find_map(|place| certificate.pointer(place).cloned());
+        let what = if summary.counts { "counts" } else { "predictions" };
+        let target = summary.target.map(|target| format!(" of {target}")).unwrap_or_default();
+        Some(Self {
             product: "",
             publisher: "",
             released: format!("{what}{target}"),
-            privacy_unit: stated.neighbours,
-            epsilon: stated.epsilon,
-            delta: stated.delta,
+            privacy_unit: summary.neighbours,
+            epsilon: summary.epsilon,
+            delta: summary.delta,
             mu: found(["/mu", "/guarantee/mu"]),
             all_releases_of_these_data: drop_null_fields(found(["/all_releases", "/guarantee/all_releases"])),
             mechanism: guarantee,
             trust_model: "central: the holder of the data adds the noise",
             software: found(["/program", "/guarantee/program"]).unwrap_or_else(|| json!(dpgp_run::PROGRAM)),
-            not_covered: stated.not_covered,
+            not_covered: summary.not_covered,
             justification: "",
         })
     }
