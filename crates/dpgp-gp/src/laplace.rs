@@ -23,7 +23,7 @@ use dpgp_number::normal_cdf;
 /// // One row with the feature 2, from f = 0: pi = 1/2, W = 1/4, A = 1 + 2 (1/4) 2 = 2, and C = 2 / (2 A) = 1/2.
 /// let step = NewtonStep::from_latent_values(&DMatrix::from_element(1, 1, 2.0), &DVector::zeros(1))?;
 /// assert!((step.label_map()[(0, 0)] - 0.5).abs() < 1e-15);
-/// assert!((step.weights(&DVector::from_element(1, -1.0))[0] + 0.5).abs() < 1e-15);
+/// assert!((step.feature_weights(&DVector::from_element(1, -1.0))[0] + 0.5).abs() < 1e-15);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
 #[derive(Debug, Clone)]

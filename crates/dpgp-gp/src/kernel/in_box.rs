@@ -5,11 +5,14 @@ use dpgp_number::Positive;
 
 /// A kernel of the difference of its inputs alone, in units of a box. A kernel that says what it is there serves mechanisms that see a
 /// process through its frequencies.
+///
+/// Obligation: the covariance is even in each difference by itself, `k(d_1, ..., -d_l, ...) = k(d_1, ..., d_l, ...)`: the spectrum on the
+/// torus is computed from cosines alone.
 pub trait StationarySpecKernel {
     /// `k(x, x)`.
     fn total_variance(&self) -> f64;
 
-    /// The lengthscales in units of the sides; of a periodic kernel that of equal curvature at zero.
+    /// The lengthscales in units of the sides, one for each input; of a periodic kernel those of equal curvature at zero.
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64>;
 
     /// The covariance function between points in units of the sides.

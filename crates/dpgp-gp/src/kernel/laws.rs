@@ -4,7 +4,9 @@
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
-use super::{KernelKeyError, KernelKeyErrorReason, KernelSetting, ProductSetting, SpecKernel, SumSetting};
+use super::{
+    KernelKeyError, KernelKeyErrorReason, KernelRescaling, KernelSetting, ProductSetting, SpecKernel, SumSetting,
+};
 
 /// The example of every registered kernel, with its word.
 fn examples() -> Vec<(&'static str, KernelSetting)> {
@@ -48,6 +50,26 @@ proptest! {
                 }
             }
         }
+    }
+
+    /// A stationary kernel knows differences alone, and not their signs, one by one.
+    #[test]
+    fn stationary_kernels_are_even_in_each_difference(points in prop::collection::vec(-1.0..1.0f64, 4)) {
+        let scaled = KernelRescaling { sides: &[4.0, 3.0], stretch: 1.0, over: 1.0 };
+        let mut checked = 0;
+        for (name, setting) in examples() {
+            let Some(stationary) = setting.as_stationary() else { continue };
+            let kernel = stationary.build_scaled_kernel(scaled);
+            let [x, y] = [[points[0], points[1]], [points[2], points[3]]];
+            let differences = [x[0] - y[0], x[1] - y[1]];
+            let expected = kernel.value(&x, &y);
+            for [d1, d2] in [differences, [-differences[0], differences[1]], [differences[0], -differences[1]]] {
+                let found = kernel.value(&[0.0, 0.0], &[d1, d2]);
+                prop_assert!((found - expected).abs() <= 1e-12 * stationary.total_variance(), "{}: {} {}", name, d1, d2);
+            }
+            checked += 1;
+        }
+        prop_assert!(checked >= 5, "{}", checked);
     }
 
     /// The sum and the product of any two kernels are kernels: those whose matrices are sums and products.

@@ -433,7 +433,8 @@ mod tests {
         let frames = vec![(0, curve()), (0, data()), (1, without)];
         let svg = svg("curves-release", &experiment(&["private", "none"], &figure), frames);
         assert_eq!(count(&svg, "polygon"), 1, "the band of the cell without privacy alone");
-        for text in ["one private release", "95 % interval of model and privacy noise", "three women"] {
+        let interval = "95 % interval around that release, from model uncertainty and privacy noise";
+        for text in ["one private release", interval, "three women"] {
             assert!(svg.contains(text), "{text}");
         }
         assert!(!svg.contains("other private releases") && !svg.contains("1 sd of the privacy noise"));
