@@ -118,7 +118,7 @@ impl CountsFile {
     /// Estimates the exact counts of areas, summed over all inputs but the two of the plane ([`CountEstimates::estimate_areas`]).
     ///
     /// # Errors
-    /// As [`CountsFile::predict`]; [`ReleaseError::NoPlane`].
+    /// As [`CountsFile::predict_bin_counts`]; [`ReleaseError::NoPlane`].
     pub fn predict_area_counts(self, areas: &NamedAreas) -> Result<PostprocessedPredictions, ReleaseError> {
         let HistogramJson { inputs, encode, records, bins } = &self.histogram;
         let plane: Vec<usize> = (0..inputs.len()).filter(|input| !encode.contains_key(&inputs[*input])).collect();
