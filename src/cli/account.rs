@@ -8,14 +8,14 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{OutputFormat, parse_number};
-use super::output::{AccountOutput, print, print_json};
+use super::output::{ComputedGuaranteeOutput, print, print_json};
 use dpgp_accounting::{ComputedGuarantee, GivenEpsilonOrDelta, NeighbourRelation, PrivacyEvent, Sampling, composed_mu};
-use dpgp_number::{Delta, Positive, Probability};
+use dpgp_number::{Delta, Positive, Share};
 use dpgp_report::format_exact;
 
 const EXAMPLES: &str = "\
-Releases of the same rows compose by the root of the sum of their squared mu, even if earlier ones influence later ones. A certificate
-states the mu of its release. For subsampled steps, the answer is computed by loss distributions, as an upper and a lower bound.
+Releases of the same rows compose by the root of the sum of their squared mu, even if earlier ones influence later ones, if all protect
+the same neighbours. A certificate states both; this command cannot check it. For subsampled steps, the answer is computed by loss distributions, as an upper and a lower bound.
 
 Examples:
   dpgp account --delta 1e-6 --mu 0.3 --mu 0.4 --mu 0.5
@@ -34,15 +34,15 @@ pub struct AccountArguments {
     /// Compute delta at this epsilon
     #[arg(long, value_name = "E", value_parser = parse_number(Positive::new), allow_negative_numbers = true)]
     epsilon: Option<Positive>,
-    /// The mu of a Gaussian release; repeat for each release of the same rows
+    /// The mu of a Gaussian release; repeat for each release of the same rows with the same neighbours
     #[arg(long, value_name = "MU", value_parser = parse_number(Positive::new), allow_negative_numbers = true)]
     mu: Vec<Positive>,
     /// The standard deviation of the noise of each step, divided by the norm bound on the contribution of one row
     #[arg(long, value_name = "S", value_parser = parse_number(Positive::new), allow_negative_numbers = true, requires = "relation")]
     noise_multiplier: Option<Positive>,
     /// The probability with which a row takes part in a step, independently of other rows [default: every row takes part]
-    #[arg(long, value_name = "Q", value_parser = parse_number(Probability::new), requires = "noise_multiplier", allow_negative_numbers = true)]
-    sampling_rate: Option<Probability>,
+    #[arg(long, value_name = "Q", value_parser = parse_number(Share::new), requires = "noise_multiplier", allow_negative_numbers = true)]
+    sampling_rate: Option<Share>,
     /// The number of steps
     #[arg(long, value_name = "N", default_value = "1", requires = "noise_multiplier")]
     steps: NonZeroU32,
@@ -68,8 +68,9 @@ pub fn account(arguments: &AccountArguments, format: OutputFormat) -> Result<(),
         (mu, _) => ComputedGuarantee::from_mu(mu.unwrap_or_default(), given),
     };
     if format == OutputFormat::Json {
-        let ComputedGuarantee { epsilon, delta, at_least } = found;
-        print_json(&json!(AccountOutput { epsilon, delta, at_least, mu }))
+        let epsilon = Some(found.epsilon).filter(|epsilon| epsilon.is_finite());
+        let ComputedGuarantee { delta, at_least, .. } = found;
+        print_json(&json!(ComputedGuaranteeOutput { epsilon, delta, at_least, mu }))
     } else {
         print(&text(found, mu, given))
     }

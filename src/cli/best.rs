@@ -153,7 +153,7 @@ fn text(ranking: &Ranking) -> String {
     let Some(reference) = reference.filter(|_| ranking.lacks_gain_over_nonprivate()) else {
         return format!("{title}{table}");
     };
-    let note = format!("no method beats {} by more than two standard errors of the difference\n", reference.method);
+    let note = format!("the best method beats {} by at most two standard errors of the difference\n", reference.method);
     format!("{title}{table}{}", wrap_prose(&note))
 }
 

@@ -49,7 +49,7 @@ pub fn cite(arguments: &CiteArguments, format: OutputFormat) -> Result<(), CliEr
     print_citations(&arguments.names, &arguments.places, format)
 }
 
-/// Reads the entry of a certificate of predictions, or of a release of sums, moments or counts.
+/// Reads the entry of a certificate of predictions, or of a release of sums, moments or counts. Fails if one of its checks fails.
 fn read_registry_entry(path: &Path) -> Result<RegistryEntry, CliError> {
     let nothing = |why: String| CliError::NothingToRegister { path: path.to_path_buf(), why };
     let text = read_limited_text(path).map_err(CliError::io_error_at(path))?;

@@ -56,7 +56,7 @@ use audit::{EndToEndAuditOutput, ExperimentAuditOutput, SampleAuditOutput};
 use dpgp_report::{BibliographyEntry, Ranking};
 use options::OutputFormat;
 use output::{
-    AccountOutput, CompletionsOutput, DataFetchOutput, DataFoldsOutput, DataListOutput, DataVerifyOutput,
+    CompletionsOutput, ComputedGuaranteeOutput, DataFetchOutput, DataFoldsOutput, DataListOutput, DataVerifyOutput,
     DiffRowOutput, EmitOutput, ExperimentCheckOutput, ExperimentCollectOutput, ExperimentExplainOutput,
     ExperimentGradeOutput, ExperimentListOutput, ExperimentPlanOutput, ExperimentRunOutput, ExperimentShowOutput,
     GenerateOutput, ManOutput, NewSpecOutput, ReportOutput, ShardRunOutput, TableOutput,
@@ -190,7 +190,7 @@ verbs! {
             => "map": MapOutput;
         /// Compute the epsilon or delta of several releases, or of many steps
         Account(account::AccountArguments)
-            => "account": AccountOutput;
+            => "account": ComputedGuaranteeOutput;
         /// Sum rows for a private release, in shards if needed
         #[command(alias = "stats")]
         Sum(sum::SumArguments)

@@ -154,19 +154,19 @@ impl ResultsArguments {
                 false => folder.join(format!("changed/seed-{seed}")),
             };
         }
-        ensure_no_links(self.folder_with_trusted_links(project), &folder)?;
+        ensure_no_links(self.folder_with_links_refused_below(project), &folder)?;
         Ok(folder)
     }
 
     /// Returns the output path of a page about all experiments, after the check of [`Self::output_folder`].
     pub fn output_page_path(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
         let path = self.folder(project).join(name);
-        refuse_links(self.folder_with_trusted_links(project), &path).map_err(CliError::io_error_at(&path))?;
+        refuse_links(self.folder_with_links_refused_below(project), &path).map_err(CliError::io_error_at(&path))?;
         Ok(path)
     }
 
-    /// Returns the folder whose links are trusted: the one that the user named, else the project.
-    fn folder_with_trusted_links<'a>(&'a self, project: &'a Project) -> &'a Path {
+    /// Returns the folder below which links are refused: the one that the user named, else the project.
+    fn folder_with_links_refused_below<'a>(&'a self, project: &'a Project) -> &'a Path {
         self.directory.as_deref().unwrap_or(project.root())
     }
 

@@ -71,7 +71,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     written.map_err(|cause| new_file_error(path, cause))
 }
 
-/// Opens a new file or a pipe. Callers do this before they compute anything. Fails if the file exists.
+/// Opens a new file or a pipe, so that a caller can do this before it computes. Fails if the file exists.
 pub fn open_new(path: &Path) -> Result<AtomicNewFile, CliError> {
     AtomicNewFile::open(path, ReadAccess::All).map_err(|cause| new_file_error(path, cause))
 }
@@ -127,9 +127,9 @@ impl JsonOutput {
 
 /// The guarantee of several releases or steps, computed by `dpgp account`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct AccountOutput {
-    /// Epsilon, given or computed. A computed number is an upper bound, or null if there is no finite one.
-    pub epsilon: f64,
+pub(super) struct ComputedGuaranteeOutput {
+    /// Epsilon, given or computed. A computed number is an upper bound; null if there is no finite one.
+    pub epsilon: Option<f64>,
     /// Delta, given or computed. A computed number is an upper bound.
     pub delta: f64,
     /// A lower bound on the computed number; null if it is exact.
@@ -399,7 +399,7 @@ pub(super) struct DiffRowOutput {
     pub before: String,
     /// The value on the second side.
     pub after: String,
-    /// The change of the value in standard errors of the difference, as if both runs were independent; null if unknown.
+    /// The change of the value in standard errors of the difference of independent runs; null if unknown or in METRIC-replicates.
     pub standard_errors: Option<f64>,
     /// The differences.
     pub changes: Vec<ChangedColumn>,

@@ -29,10 +29,10 @@ use dpgp_release::{
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
 const EXAMPLES: &str = "\
-The spec chooses the sums. For task.surface, dpgp multiplies each row's covariances with the inducing inputs by the target and by
-each other, and sums these products over the rows. For task.dirichlet with release = \"class-sums\", it sums the same products over the
-rows of each class. For task.density with mechanism.histogram, it counts the records in each bin. The target is then the number of
-records that a row stands for.
+The spec chooses the sums. For task.surface with mechanism.moments, they are counts and targets, by cell or as Fourier moments. With
+mechanism.sums, they are products of a row's covariances with the inducing inputs, with the target and with each other. For
+task.dirichlet with release = \"class-sums\", they are the same products over the rows of each class. For task.density with
+mechanism.histogram, dpgp counts the records in each bin. A target is then the number of records that a row stands for.
 
 Every row of the named files that passes the filters is used, whatever `train` says. Files are Parquet or CSV. A CSV file needs a header,
 or its columns listed in the spec, and may be gzipped. Memory use is constant. A build with the feature `cloud` also reads s3://,

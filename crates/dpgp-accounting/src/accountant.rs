@@ -153,7 +153,7 @@ pub struct ComputedGuarantee {
     pub epsilon: f64,
     /// Delta.
     pub delta: f64,
-    /// A lower bound on the computed number; none if the number is exact.
+    /// A lower bound on the computed number; none if the number is exact up to rounding.
     pub at_least: Option<f64>,
 }
 
@@ -174,7 +174,7 @@ impl ComputedGuarantee {
         Self { epsilon, delta, at_least: None }
     }
 
-    /// The guarantee of steps of the Gaussian mechanism: exact for full batches, by loss distributions for samples.
+    /// The guarantee of steps of the Gaussian mechanism: exact up to rounding for full batches, by loss distributions for samples.
     ///
     /// # Errors
     /// [`AccountingError`] if the event is refused or a number is out of range.

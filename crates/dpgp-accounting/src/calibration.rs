@@ -36,7 +36,7 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
 /// ```
 /// use dpgp_accounting::{gaussian_delta, gaussian_delta_upper_bound};
 /// let (delta, bound) = (gaussian_delta(1e8, 4e-8), gaussian_delta_upper_bound(1e8, 4e-8));
-/// // The two terms agree to twelve digits, so their difference has few correct digits.
+/// // The two terms agree to eight digits, so their difference has eight correct digits fewer.
 /// assert!(delta < bound && bound < 1.1 * delta);
 /// assert!(gaussian_delta_upper_bound(1.0, 1.0) < gaussian_delta(1.0, 1.0) * (1.0 + 1e-13));
 /// ```

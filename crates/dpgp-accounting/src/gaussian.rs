@@ -137,9 +137,17 @@ pub fn gaussian_rho_budget(epsilon: f64, delta: f64) -> f64 {
 ///
 /// ```
 /// assert_eq!(dpgp_accounting::composed_mu([3.0, 4.0]), 5.0);
+/// assert!((dpgp_accounting::composed_mu([3e-200, 4e-200]) / 5e-200 - 1.0).abs() < 1e-15);
 /// ```
 pub fn composed_mu(each: impl IntoIterator<Item = f64>) -> f64 {
-    each.into_iter().map(|mu| mu * mu).sum::<f64>().sqrt()
+    let each: Vec<f64> = each.into_iter().collect();
+    let squares: f64 = each.iter().map(|mu| mu * mu).sum();
+    if squares.is_normal() {
+        return squares.sqrt();
+    }
+    // Squares that leave the range of doubles: in units of the largest mu.
+    let largest = each.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 { 0.0 } else { largest * each.iter().map(|mu| (mu / largest).powi(2)).sum::<f64>().sqrt() }
 }
 
 /// An epsilon and a delta that all releases together must keep.

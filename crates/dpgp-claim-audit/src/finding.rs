@@ -48,11 +48,11 @@ pub enum RecomputedBound {
     Delta(f64),
     /// At most this delta at the claimed epsilon.
     DeltaAtMost(f64),
-    /// At least this delta at the claimed epsilon, shown by a pair of data sets that was found.
+    /// At least this delta at the claimed epsilon, for some pair of neighbours.
     DeltaAtLeast(f64),
     /// At most this epsilon.
     EpsilonAtMost(f64),
-    /// At least this epsilon, shown by a pair of data sets that was found.
+    /// At least this epsilon, for some pair of neighbours; from samples, with the confidence of the audit.
     EpsilonAtLeast(f64),
 }
 
@@ -135,7 +135,7 @@ impl AuditFinding {
 pub struct AttackContext<'a> {
     /// The random streams of the attacks.
     pub streams: RandomStreams,
-    /// Results that the run has already computed.
+    /// Results that this audit has already computed.
     pub known: &'a RunCache,
     /// The confidence level of the attacks' bounds.
     pub confidence: f64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Mechanism;
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{CheckResult, check_range, fail};
-use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
+use dpgp_spec::setting::{PersonRowChoiceBasis, SpecProblem};
 
 /// Noise on a statistic of the targets of each bin. The bins cover the training inputs and divide the range of each input
 /// into the same number of intervals.
@@ -29,8 +29,8 @@ pub struct BinningSetting {
 }
 
 impl Mechanism for BinningSetting {
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Inputs
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Inputs
     }
 
     fn denoise_setting(&self) -> Option<bool> {
@@ -132,7 +132,7 @@ pub enum BinStatistic {
 }
 
 impl BinStatistic {
-    /// The statistic of the targets in one bin, or `None` for an empty bin.
+    /// The statistic of the targets in one bin. `None` for an empty bin, which has no mean or median; its count is 0.
     pub fn compute(self, targets: &[f64]) -> Option<f64> {
         let n = targets.len();
         if self == Self::Count {

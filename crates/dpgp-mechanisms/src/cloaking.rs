@@ -18,7 +18,7 @@ use dpgp_gp::PredictionMap;
 use dpgp_noise::PrivacyError;
 use dpgp_number::Tolerance;
 use dpgp_spec::setting::rules::{CheckResult, SettingError};
-use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
+use dpgp_spec::setting::{PersonRowChoiceBasis, SpecProblem};
 
 /// The settings of cloaking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,8 +48,8 @@ impl Mechanism for CloakingSetting {
         Some(self)
     }
 
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Inputs
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Inputs
     }
 
     fn denoise_setting(&self) -> Option<bool> {

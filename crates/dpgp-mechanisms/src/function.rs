@@ -12,7 +12,7 @@ use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{PredictionMap, Representer};
 use dpgp_linalg::{Cholesky, LinalgError, largest_or_nan};
 use dpgp_noise::PrivacyError;
-use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_spec::setting::PersonRowChoiceBasis;
 
 /// A sample of the model's process, added to its mean function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +30,8 @@ impl Mechanism for FunctionNoiseSetting {
         Some(self)
     }
 
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Inputs
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Inputs
     }
 
     fn denoise_setting(&self) -> Option<bool> {

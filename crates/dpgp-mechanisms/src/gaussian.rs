@@ -9,7 +9,7 @@ use dpgp_accounting::{Calibration, CertifiedMechanism};
 use dpgp_gp::PredictionMap;
 use dpgp_linalg::largest_or_nan;
 use dpgp_noise::PrivacyError;
-use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_spec::setting::PersonRowChoiceBasis;
 
 /// Independent Gaussian noise of the same size on every prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,8 +21,8 @@ pub struct GaussianSetting {
 }
 
 impl Mechanism for GaussianSetting {
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Inputs
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Inputs
     }
 
     fn denoise_setting(&self) -> Option<bool> {

@@ -7,7 +7,7 @@ use crate::Mechanism;
 use dpgp_accounting::{AccountantKind, NeighbourRelation};
 use dpgp_number::{Epsilon, Positive};
 use dpgp_spec::setting::rules::{CheckResult, fail};
-use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
+use dpgp_spec::setting::{PersonRowChoiceBasis, SpecProblem};
 
 /// The settings of clipped and noisy gradients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,8 +24,8 @@ pub struct GradientSetting {
 }
 
 impl Mechanism for GradientSetting {
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Record
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Record
     }
 
     fn needs_public_row_count(&self) -> bool {

@@ -12,7 +12,7 @@ use dpgp_accounting::{
 use dpgp_gp::kernel::Bins;
 use dpgp_noise::{RoundedGaussian, RoundedNoiseParameters};
 use dpgp_number::{Count, OutOfRangeError, Positive};
-use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_spec::setting::{DataSetting, PersonRowChoiceBasis};
 use dpgp_stream::{CountSummand, RecordsPerRow};
 
 /// Gaussian noise on the counts of a histogram.
@@ -33,8 +33,8 @@ pub struct HistogramSetting {
 }
 
 impl Mechanism for HistogramSetting {
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Record
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Record
     }
 
     fn denoise_setting(&self) -> Option<bool> {

@@ -14,7 +14,7 @@ use super::{
 use dpgp_linalg::LinalgError;
 use dpgp_noise::PrivacyError;
 use dpgp_number::OutOfRangeError;
-use dpgp_spec::setting::{MechanismSection, RowChoiceBasis};
+use dpgp_spec::setting::{MechanismSection, PersonRowChoiceBasis};
 
 /// The settings of a mechanism, and what follows from them alone.
 ///
@@ -23,7 +23,7 @@ use dpgp_spec::setting::{MechanismSection, RowChoiceBasis};
 pub trait Mechanism: Any {
     /// What of a record the guarantee hides: its target, where inputs are public, or all of it. The rows of a person may be chosen by
     /// what it does not hide.
-    fn person_row_choice_basis(&self) -> RowChoiceBasis;
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis;
 
     /// Itself, where it covers predictions that are linear in the targets.
     fn as_linear(&self) -> Option<&dyn LinearMechanism> {
@@ -162,7 +162,7 @@ impl MechanismSetting {
     }
 
     /// The values by which the rows of a person may be chosen.
-    pub fn person_row_choice_basis(&self) -> RowChoiceBasis {
+    pub fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
         self.mechanism().person_row_choice_basis()
     }
 

@@ -86,9 +86,9 @@ fn square(entry: i64) -> u128 {
 ///
 /// 1. Between neighbours, at most `rows` targets of one person move, each by at most `moved` steps of the lattice
 ///    ([`TargetLattice::max_step_difference`]).
-/// 2. A target enters one column of the map. So `W y` moves by at most `longest() moved rows` in the Euclidean norm, by
+/// 2. A target enters one column of the map. So `W y` moves by at most `longest moved rows` in the Euclidean norm, by
 ///    the triangle inequality. This product is computed in whole numbers.
-/// 3. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma longest() moved rows`. Only `sd` is a float, and
+/// 3. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma max(longest, 2^40) moved rows`. Only `sd` is a float, and
 ///    it is rounded up.
 /// 4. `W y` is whole, so that `W y + round(N) = round(W y + N)`: the release is the rounded output of a Gaussian
 ///    mechanism.
@@ -96,7 +96,7 @@ fn square(entry: i64) -> u128 {
 pub struct LatticeRelease {
     map: FixedPointMap,
     noise: RoundedGaussian,
-    /// `max(longest(), one()) moved rows`.
+    /// `max(longest, 2^40) moved rows`, where the longest column has that norm in whole numbers.
     sensitivity: u128,
     /// Units of the target in one whole number of `W y`: the step of the lattice times `2^-40`.
     unit: f64,

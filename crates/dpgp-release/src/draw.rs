@@ -109,11 +109,11 @@ type DrawFunction<'a, T> = Box<dyn FnOnce(&mut SystemRandomness) -> Result<T, Ta
 /// ```
 ///
 /// What was not is no such release. This differs from the example above in the type alone, and does not compile:
-/// ```compile_fail
+/// ```compile_fail,E0599
 /// use dpgp_release::{ChargedRelease, PrivatePredictions, UnchargedRelease};
 ///
 /// fn publish(release: UnchargedRelease<'_, PrivatePredictions<'_>>) -> Option<String> {
-///     release.draw().ok()?.csv().ok()
+///     release.draw().ok()?.predictions_csv().ok()
 /// }
 /// ```
 pub struct UnchargedRelease<'a, T> {

@@ -11,7 +11,7 @@ use super::ReleaseError;
 use dpgp_accounting::{Certificate, GuaranteeCaveat};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::text::format_exact;
-use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_spec::setting::PersonRowChoiceBasis;
 use dpgp_task::CellSetting;
 
 /// Above this epsilon hardly anything is hidden: odds of one in 22,000 may become even.
@@ -46,7 +46,7 @@ pub(super) fn refuse_exceptions_or_large_delta(
 /// # Errors
 /// [`ReleaseError::Caveats`]; none if exceptions are `allowed`.
 pub fn refuse_private_filter(setting: &CellSetting, allowed: bool) -> Result<(), ReleaseError> {
-    let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs;
+    let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == PersonRowChoiceBasis::Inputs;
     if allowed || !inputs_are_public || !setting.data.selects_by_target() {
         return Ok(());
     }
@@ -163,9 +163,9 @@ fn check_value_magnitudes(key: &str, value: &Value) -> Result<(), ReleaseError> 
 pub(super) fn public_row_count(setting: &CellSetting, rows: u64) -> Option<u64> {
     let mechanism = setting.privacy.mechanism.mechanism();
     match mechanism.person_row_choice_basis() {
-        RowChoiceBasis::Inputs => (!setting.data.selects_by_target()).then_some(rows),
-        RowChoiceBasis::Record if mechanism.hides_number_of_rows() => None,
-        RowChoiceBasis::Record => {
+        PersonRowChoiceBasis::Inputs => (!setting.data.selects_by_target()).then_some(rows),
+        PersonRowChoiceBasis::Record if mechanism.hides_number_of_rows() => None,
+        PersonRowChoiceBasis::Record => {
             mechanism.stated_row_count().or_else(|| setting.data.keeps_all_rows().then_some(rows))
         }
     }

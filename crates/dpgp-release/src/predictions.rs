@@ -21,7 +21,7 @@ use dpgp_run::{
     CellFailure, ClippedCounts, FingerprintedSample, Project, RunError, count_clipped_targets, ensure_memory,
     generate_unsaved_key, load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams,
 };
-use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_spec::setting::PersonRowChoiceBasis;
 use dpgp_task::{
     Cell, CellSetting, DensityTask, Experiment, ModelMemory, PredictionPoints, Predictions, PreviewInput,
     ReleasePreview, Sample, TaskError, TaskSetting, UnnoisedRelease, preview_moments, release_refusal_reason,
@@ -116,7 +116,7 @@ impl<'a> PredictionRequest<'a> {
     ) -> Result<Self, ReleaseError> {
         let setting = cell.setting();
         check_magnitudes(setting, &setting.privacy)?;
-        let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs;
+        let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == PersonRowChoiceBasis::Inputs;
         if points.is_none() && !inputs_are_public {
             return Err(ReleaseError::NotReleasable("the inputs are private, so name public prediction points"));
         }
@@ -281,7 +281,8 @@ impl<'a> PredictionRequest<'a> {
     /// be zero.
     fn ensure_rows_and_memory(self) -> Result<Self, ReleaseError> {
         let (rows, points) = (self.sample.row_count(), self.points.inputs.nrows());
-        let inputs_are_public = self.setting().privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs;
+        let basis = self.setting().privacy.mechanism.person_row_choice_basis();
+        let inputs_are_public = basis == PersonRowChoiceBasis::Inputs;
         if self.public_row_count() == Some(0) || (rows == 0 && inputs_are_public) {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }

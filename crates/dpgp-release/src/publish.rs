@@ -109,7 +109,7 @@ impl AfterChargeError for ReleaseError {
 /// no cost. `write` gets the drawn release, and its error states what was spent.
 ///
 /// # Errors
-/// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write_index` fails with.
+/// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write` fails with.
 pub fn charge_draw_and_write<'r, R: RequestedRelease, W, E: AfterChargeError>(
     release: &'r R,
     terms: &ReleaseOptions<'_>,

@@ -9,7 +9,7 @@ use dpgp_accounting::{Certificate, CertifiedMechanism, Neighbours};
 use dpgp_data::{Digest, RowDigestSum};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::ExperimentAxis;
-use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_spec::setting::PersonRowChoiceBasis;
 use dpgp_task::{Cell, CellSetting, Experiment};
 
 /// The spec of a release and the requested guarantee.
@@ -84,12 +84,12 @@ impl ReleaseSpec<'_> {
     pub(super) fn public_columns(&self) -> Vec<String> {
         let data = &self.setting.data;
         match self.privacy.mechanism.person_row_choice_basis() {
-            RowChoiceBasis::Inputs => {
+            PersonRowChoiceBasis::Inputs => {
                 let filtered = data.filter.iter().map(|filter| &filter.column);
                 // Which rows are those of one person is public where inputs are.
                 data.inputs.iter().chain(filtered).chain(&data.person).cloned().collect()
             }
-            RowChoiceBasis::Record => Vec::new(),
+            PersonRowChoiceBasis::Record => Vec::new(),
         }
     }
 }

@@ -18,7 +18,7 @@ use dpgp_data::rows::{
 };
 use dpgp_data::{Comparison, DataError, HmacKey, KeptRows, PersonId, PersonRowSampler, RowsFingerprint};
 use dpgp_run::{RunError, Shard, WorkerPool, generate_unsaved_key};
-use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_spec::setting::{DataSetting, PersonRowChoiceBasis};
 use dpgp_stream::{BLOCK, PartialSums, RowFileSummary, RowSummand, sum_blocks};
 
 /// The files to sum, and how to read their rows.
@@ -53,7 +53,7 @@ pub(super) fn sum_row_files<T: RowSummand>(
 ) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
     sum_files_without_error_hint(source, summand, pool).map_err(|error| match error {
         // Whole records are private here, so that the error may suggest to drop rows.
-        ReleaseError::Data(error) => source.data.with_drop_rows_hint(error, RowChoiceBasis::Record).into(),
+        ReleaseError::Data(error) => source.data.with_drop_rows_hint(error, PersonRowChoiceBasis::Record).into(),
         error => error,
     })
 }

@@ -8,7 +8,7 @@ use dpgp_accounting::{NeighbourRelation, PrivacyBudget};
 use dpgp_mechanisms::{HistogramSetting, PrivacySetting};
 use dpgp_run::Project;
 use dpgp_spec::SpecChange;
-use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_spec::setting::PersonRowChoiceBasis;
 use dpgp_task::{Cell, CellSetting, Experiment};
 
 use super::ReleaseError;
@@ -200,9 +200,9 @@ fn describe_protected_change(setting: &CellSetting) -> &'static str {
     let mechanism = &setting.privacy.mechanism;
     let histogram = mechanism.downcast::<HistogramSetting>().map(|histogram| histogram.relation);
     match (mechanism.person_row_choice_basis(), histogram) {
-        (RowChoiceBasis::Inputs, _) => "one target that changes",
-        (RowChoiceBasis::Record, Some(NeighbourRelation::AddRemove)) => ADDED_OR_REMOVED,
-        (RowChoiceBasis::Record, _) => "a record that is replaced",
+        (PersonRowChoiceBasis::Inputs, _) => "one target that changes",
+        (PersonRowChoiceBasis::Record, Some(NeighbourRelation::AddRemove)) => ADDED_OR_REMOVED,
+        (PersonRowChoiceBasis::Record, _) => "a record that is replaced",
     }
 }
 

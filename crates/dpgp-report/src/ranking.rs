@@ -71,7 +71,7 @@ impl FromStr for ProtectedUnit {
 pub struct RankingFilter {
     /// Keeps only methods at this epsilon.
     pub epsilon: Option<f64>,
-    /// Keeps only methods that hide this unit, and those that hide nothing, for comparison.
+    /// Keeps only methods that hide this unit, and, for comparison, those that hide nothing or whose guarantee is not known.
     pub hides: Option<ProtectedUnit>,
 }
 
@@ -93,7 +93,7 @@ pub struct Ranking {
 /// A method of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RankedMethod {
-    /// The rank, from 1; none if the exact delta exceeds the claim, or if only other methods guarantee something.
+    /// The rank, from 1; none if the value is undefined, if the exact delta exceeds the claim, or if only other methods guarantee something.
     pub place: Option<usize>,
     /// The labels of the method on the axes of the rows.
     pub method: String,
@@ -101,7 +101,7 @@ pub struct RankedMethod {
     pub value: f64,
     /// The standard error of the metric over folds or replicates; zero where there is none.
     pub standard_error: f64,
-    /// Whether it differs from the best by less than two standard errors of the difference, so that another run may reverse their order.
+    /// Whether it differs from the best by at most two standard errors of the difference, so that another run may reverse their order.
     pub level_with_best: bool,
     /// The unit that the method hides; none if the method guarantees nothing, or if its guarantee is not known.
     pub hides: Option<ProtectedUnit>,

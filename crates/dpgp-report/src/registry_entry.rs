@@ -24,7 +24,7 @@ pub struct RegistryEntry {
 }
 
 impl RegistryEntry {
-    /// The entry of a certificate, from its summary and its whole JSON. None if it guarantees nothing.
+    /// The entry of a certificate, from its summary and its whole JSON. None if a check of the certificate failed, so that nothing is claimed.
     pub fn from_certificate(summary: CertificateSummary, certificate: &Value) -> Option<Self> {
         let guarantee = summary.guarantee?;
         let found = |places: [&str; 2]| places.iter().find_map(|place| certificate.pointer(place).cloned());

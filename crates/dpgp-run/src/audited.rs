@@ -12,7 +12,7 @@ use super::{BlockReplicate, Project, RunError, RunWatcher, WorkerPool, target_gu
 use dpgp_claim_audit::{AttackContext, AuditFinding, AuditVerdict, audit_block};
 use dpgp_data::{DataError, HmacKey, Progress, RowFingerprinter, RowsFingerprint, Table};
 use dpgp_mechanisms::{CellSections, PrivacySetting};
-use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_spec::setting::{DataSetting, PersonRowChoiceBasis};
 use dpgp_task::{Cell, CellSetting, Experiment, RunCache, Sample, TaskSetting};
 
 /// How experiments are audited.
@@ -185,7 +185,7 @@ pub fn load_sample_from_text<E: From<RunError>>(
 fn load_sample_from_tables<E: From<RunError>>(
     tables: Vec<Table>,
     data: &DataSetting,
-    chosen_by: RowChoiceBasis,
+    chosen_by: PersonRowChoiceBasis,
     key: &HmacKey,
     allowed: impl FnOnce(&RowsFingerprint) -> Result<(), E>,
 ) -> Result<FingerprintedSample, E> {

@@ -13,7 +13,7 @@ use dpgp_data::rows::keyed_file_tag;
 use dpgp_data::{Digest, Progress};
 use dpgp_number::Positive;
 use dpgp_spec::setting::{
-    DataSetting, ImagesSetting, NormaliseSetting, RowChoiceBasis, SourceSetting, SpecProblem, TripsSetting,
+    DataSetting, ImagesSetting, NormaliseSetting, PersonRowChoiceBasis, SourceSetting, SpecProblem, TripsSetting,
 };
 use dpgp_spec::{SpecError, TextDigest};
 use dpgp_task::{Cell, CellSetting, CommandTask, Experiment, GivenNumbersTask, Sample, TaskSetting};
@@ -243,7 +243,7 @@ pub fn target_guarantee_caveats(
         let all = DataSetting { filter, inputs, person: None, rows_per_person: None, ..(*setting.data).clone() };
         let loader = DataLoader { experiment, project, progress };
         // A column that cannot be read as numbers is no copy of them. Rows that lack either show none.
-        let Ok(all) = loader.read_sample(&all, RowChoiceBasis::Record) else { continue };
+        let Ok(all) = loader.read_sample(&all, PersonRowChoiceBasis::Record) else { continue };
         if are_linear_copies(all.inputs.column(0).as_slice(), &all.targets) {
             reasons.push(format!("rows are filtered by {column:?}, a copy of the target"));
         }

@@ -16,7 +16,7 @@ use dpgp_data::{
 };
 use dpgp_mechanisms::CellSections;
 use dpgp_spec::TextDigest;
-use dpgp_spec::setting::{DataSetting, ImagesSetting, RowChoiceBasis, SourceSetting, SpecProblem, TripsSetting};
+use dpgp_spec::setting::{DataSetting, ImagesSetting, PersonRowChoiceBasis, SourceSetting, SpecProblem, TripsSetting};
 use dpgp_task::{Cell, Experiment, ModelMemory, PredictionPoints, RequestData, Sample, TaskSetting};
 
 /// Reads the data of an experiment; datasets that are not here are fetched.
@@ -27,7 +27,7 @@ pub(super) struct DataLoader<'a> {
 }
 
 /// A path that holds wherever a program runs.
-pub(super) fn absolute_path_text(path: &Path) -> PathBuf {
+pub(super) fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
@@ -35,7 +35,7 @@ pub(super) fn absolute_path_text(path: &Path) -> PathBuf {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SampleId {
     data: TextDigest,
-    chosen_by: RowChoiceBasis,
+    chosen_by: PersonRowChoiceBasis,
 }
 
 impl SampleId {
@@ -45,7 +45,7 @@ impl SampleId {
         let data = &setting.data;
         let chosen_by = match data.rows_per_person_limit().is_some() || data.drops_missing() {
             true => setting.privacy.mechanism.person_row_choice_basis(),
-            false => RowChoiceBasis::Inputs,
+            false => PersonRowChoiceBasis::Inputs,
         };
         Self { data: cell.data_id(), chosen_by }
     }
@@ -149,7 +149,7 @@ impl DataLoader<'_> {
             return Ok(files.first().cloned().map(|path| RequestData { path, sha256, files }));
         }
         let own = own_files(self.experiment, source)?;
-        let files: Vec<PathBuf> = own.iter().map(|file| absolute_path_text(&file.path)).collect();
+        let files: Vec<PathBuf> = own.iter().map(|file| absolute_path(&file.path)).collect();
         Ok(files.first().cloned().map(|path| RequestData { path, sha256: None, files }))
     }
 
@@ -157,7 +157,7 @@ impl DataLoader<'_> {
     ///
     /// # Errors
     /// As [`load_sample`].
-    pub fn read_sample(&self, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
+    pub fn read_sample(&self, data: &DataSetting, chosen_by: PersonRowChoiceBasis) -> Result<Sample, RunError> {
         match self.read_unfiltered_rows(data, ParquetColumns::Used)? {
             SourceRows::Tables(tables) => sample_from_tables(tables, data, chosen_by),
             SourceRows::Inline(columns) => Ok(sample_from_columns(columns, data, chosen_by)),
@@ -209,7 +209,11 @@ pub(super) enum SourceRows<'d> {
 }
 
 /// The rows of all tables that pass the filters, as many of each person as are used.
-fn sample_from_tables(tables: Vec<Table>, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
+fn sample_from_tables(
+    tables: Vec<Table>,
+    data: &DataSetting,
+    chosen_by: PersonRowChoiceBasis,
+) -> Result<Sample, RunError> {
     let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
     for table in tables {
         let part = sample_before_person_limit(table, data, chosen_by, &mut persons);
@@ -226,7 +230,7 @@ fn sample_from_tables(tables: Vec<Table>, data: &DataSetting, chosen_by: RowChoi
 pub(super) fn release_sample_from_tables(
     tables: Vec<Table>,
     data: &DataSetting,
-    chosen_by: RowChoiceBasis,
+    chosen_by: PersonRowChoiceBasis,
 ) -> Result<Sample, RunError> {
     let mut released_tables = Vec::with_capacity(tables.len());
     for table in tables {
@@ -240,7 +244,7 @@ pub(super) fn release_sample_from_tables(
 fn sample_before_person_limit(
     table: Table,
     data: &DataSetting,
-    chosen_by: RowChoiceBasis,
+    chosen_by: PersonRowChoiceBasis,
     persons: &mut Vec<PersonId>,
 ) -> Result<Sample, DataError> {
     let table = match data.missing {
@@ -258,7 +262,7 @@ fn sample_before_person_limit(
 pub(super) fn sample_from_columns(
     columns: &BTreeMap<String, Vec<f64>>,
     data: &DataSetting,
-    chosen_by: RowChoiceBasis,
+    chosen_by: PersonRowChoiceBasis,
 ) -> Sample {
     let mut kept: Vec<usize> = (0..columns.get(data.target_column()).map_or(0, Vec::len)).collect();
     for filter in &data.filter {
@@ -278,7 +282,12 @@ pub(super) fn sample_from_columns(
 }
 
 /// As many rows of each person as are used; all rows where they are not those of persons.
-fn apply_person_limit(sample: Sample, persons: &[PersonId], data: &DataSetting, chosen_by: RowChoiceBasis) -> Sample {
+fn apply_person_limit(
+    sample: Sample,
+    persons: &[PersonId],
+    data: &DataSetting,
+    chosen_by: PersonRowChoiceBasis,
+) -> Sample {
     match data.rows_per_person_limit() {
         Some(limit) => limit_person_rows(&sample, persons, limit, chosen_by),
         None => sample,
@@ -344,13 +353,13 @@ pub(super) fn numeric_columns(data: &DataSetting) -> Vec<&str> {
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, a cell that is there and cannot be read, and a target that is missing where
 /// inputs are public.
-fn drop_incomplete_rows(table: Table, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Table, DataError> {
+fn drop_incomplete_rows(table: Table, data: &DataSetting, chosen_by: PersonRowChoiceBasis) -> Result<Table, DataError> {
     let filters = data.filter.iter().map(|filter| filter.column.as_str());
     let table = filter_table(without_missing(&table, filters, data)?, data)?;
     let public = data.inputs.iter().chain(&data.person).map(String::as_str);
     match chosen_by {
-        RowChoiceBasis::Record => without_missing(&table, public.chain(data.target.as_deref()), data),
-        RowChoiceBasis::Inputs => {
+        PersonRowChoiceBasis::Record => without_missing(&table, public.chain(data.target.as_deref()), data),
+        PersonRowChoiceBasis::Inputs => {
             let table = without_missing(&table, public, data)?;
             let target = data.target_column();
             table.ensure_complete(target, expected_cell(data, target), &TableCellError::NoTarget)?;
@@ -385,20 +394,24 @@ pub(super) fn expected_cell<'d>(data: &'d DataSetting, column: &str) -> Expected
 /// The rows of a table by the rules of a release.
 ///
 /// Obligation: whether a file is refused depends on whether its columns hold what the spec reads, by all rows and whatever the filters
-/// are, and not on which rows pass a filter or which word a word is. *Proof.* Where whole records are private ([`RowChoiceBasis::Record`]),
+/// are, and not on which rows pass a filter or which word a word is. *Proof.* Where whole records are private ([`PersonRowChoiceBasis::Record`]),
 /// every cell that is read is looked at before any filter. A word outside of `data.encode` counts as the first of them, as a clip to
 /// public bounds would have it, so that every row still counts; where rows without a cell are left out, it is a missing cell. Where the
 /// target alone is private, inputs, filters and their words are public, and a target outside of its codes counts as the first.
 ///
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, or a cell that is not what is expected.
-fn apply_release_row_rules(table: Table, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Table, DataError> {
+fn apply_release_row_rules(
+    table: Table,
+    data: &DataSetting,
+    chosen_by: PersonRowChoiceBasis,
+) -> Result<Table, DataError> {
     match chosen_by {
-        RowChoiceBasis::Inputs => match data.encode.get(data.target_column()) {
+        PersonRowChoiceBasis::Inputs => match data.encode.get(data.target_column()) {
             Some(codes) => table.replace_unlisted_categories(data.target_column(), codes),
             None => Ok(table),
         },
-        RowChoiceBasis::Record => {
+        PersonRowChoiceBasis::Record => {
             let mut table = table;
             for (column, codes) in &data.encode {
                 table = match data.drops_missing() {

@@ -13,7 +13,9 @@ use super::{Project, RunError};
 use dpgp_data::rows::{RowFile, find_row_files, is_cloud_address};
 use dpgp_data::{DataError, PersonId, PersonRowSampler, Progress, Table, report_outside_file};
 use dpgp_mechanisms::{MomentsSetting, SumsSetting};
-use dpgp_spec::setting::{DataSetting, NormaliseSetting, PersonRowLimit, RowChoiceBasis, SourceSetting, prior_mean};
+use dpgp_spec::setting::{
+    DataSetting, NormaliseSetting, PersonRowChoiceBasis, PersonRowLimit, SourceSetting, prior_mean,
+};
 use dpgp_task::{CellSetting, Experiment, Sample};
 
 /// The user's own files that a spec names, directly, by folder or by pattern, relative to the spec; none if it names none. Reports
@@ -144,12 +146,12 @@ pub(super) fn limit_person_rows(
     sample: &Sample,
     persons: &[PersonId],
     limit: PersonRowLimit<'_>,
-    chosen_by: RowChoiceBasis,
+    chosen_by: PersonRowChoiceBasis,
 ) -> Sample {
     let mut chosen = PersonRowSampler::new(limit.rows);
     for (row, person) in persons.iter().enumerate() {
         let mut cells: Vec<f64> = sample.inputs.row(row).iter().copied().collect();
-        if chosen_by == RowChoiceBasis::Record {
+        if chosen_by == PersonRowChoiceBasis::Record {
             cells.push(sample.targets[row]);
         }
         chosen.insert(*person, &cells, row as u64);
@@ -295,7 +297,7 @@ mod tests {
         PersonId::parse(name).unwrap()
     }
 
-    fn used(targets: &[f64], chosen_by: RowChoiceBasis) -> Sample {
+    fn used(targets: &[f64], chosen_by: PersonRowChoiceBasis) -> Sample {
         let inputs: Vec<f64> = (0..targets.len()).map(|row| row as f64).collect();
         let persons: Vec<PersonId> = (0..targets.len()).map(|row| person(["a", "b", "c"][row % 3])).collect();
         let limit = PersonRowLimit { column: "id", rows: 2 };
@@ -307,15 +309,15 @@ mod tests {
     fn targets_do_not_choose_where_inputs_are_public() {
         let [one, other] =
             [1.0, -7.5].map(|factor| (0..30).map(|i| factor * f64::from(i * i % 11)).collect::<Vec<f64>>());
-        let by_inputs = [&one, &other].map(|targets| used(targets, RowChoiceBasis::Inputs).inputs);
+        let by_inputs = [&one, &other].map(|targets| used(targets, PersonRowChoiceBasis::Inputs).inputs);
         assert_eq!(by_inputs[0], by_inputs[1]);
-        let by_records = [&one, &other].map(|targets| used(targets, RowChoiceBasis::Record).inputs);
+        let by_records = [&one, &other].map(|targets| used(targets, PersonRowChoiceBasis::Record).inputs);
         assert_ne!(by_records[0], by_records[1]);
     }
 
     #[test]
     fn rows_know_their_persons() {
-        let sample = used(&[0.0; 30], RowChoiceBasis::Inputs);
+        let sample = used(&[0.0; 30], PersonRowChoiceBasis::Inputs);
         assert_eq!((sample.row_count(), sample.persons.len()), (6, 6));
         for number in 0..3 {
             let of_one: Vec<f64> =

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rand::Rng as _;
 
-use super::load::{DataLoader, SampleId, absolute_path_text};
+use super::load::{DataLoader, SampleId, absolute_path};
 use super::own_tables::count_clipped_in_own_files;
 use super::plan::{BlockReplicate, RunPlan, explain_missing_results};
 use super::program::ProgramRun;
@@ -364,7 +364,7 @@ impl ReplicateWorker<'_> {
         cell: &Cell,
         streams: &RandomStreams,
     ) -> Result<CellMeasurements, CellError> {
-        let folder = absolute_path_text(&self.plan.experiment.resolve_path("."));
+        let folder = absolute_path(&self.plan.experiment.resolve_path("."));
         let run = ProgramRun {
             task,
             folder: &folder,

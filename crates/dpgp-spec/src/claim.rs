@@ -294,7 +294,7 @@ pub struct ReferenceValue {
     pub spread: Option<f64>,
     /// What the spread is.
     pub spread_kind: SpreadKind,
-    /// How many folds or replicates the spread is over.
+    /// The number of folds, replicates or values over which the spread was computed.
     pub count: Option<u32>,
     /// How many runs the number is the mean of.
     pub runs: u32,

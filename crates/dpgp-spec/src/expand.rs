@@ -50,7 +50,7 @@ pub(super) fn expand<T: TaskSection>(
         .map(|number| {
             let at = axis_positions_of_cell(axes, number);
             builders.cell(&ErrorLocator { axes, at: &at, source }, manifest).map_err(|error| {
-                // The value of an axis says by itself which cells are wrong.
+                // An error at an axis points to one of the labels at fault already.
                 let labels = if error.is_at_grid_or_axis() {
                     String::new()
                 } else {
@@ -66,7 +66,7 @@ pub(super) fn expand<T: TaskSection>(
 }
 
 /// A base that is complete without the grid is checked as it stands: a mistake in a value that the grid
-/// replaces is still a mistake.
+/// replaces is still a mistake. Where a key is missing that the grid may add, only the cells are checked.
 fn check_base<T: TaskSection>(base: &Table, source: &SourceText, manifest: &DatasetManifest) -> Result<(), SpecError> {
     let blame = ErrorLocator { axes: &[], at: &[], source };
     match CellBuilder::<T>::new(base, &[]).setting(&blame) {
@@ -249,7 +249,9 @@ impl ErrorLocator<'_> {
     fn setting_error(&self, fault: SettingError) -> SpecError {
         let path: Vec<String> = fault.path.split('.').map(str::to_owned).collect();
         // An axis that sets one key of a table is not to blame for another that is missing there.
-        let is_missing = matches!(fault.problem, SpecProblem::MissingKey { .. });
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        let is_missing =
+            matches!(fault.problem, SpecProblem::MissingKey { .. }) && self.source.key_offset(&names).is_some();
         match self.find_axis_place(&path).filter(|(_, length)| !is_missing || *length <= path.len()) {
             Some((place, _)) => self.error_at_place(&place, fault.problem),
             None => self.error_in_base(&path, fault.problem),

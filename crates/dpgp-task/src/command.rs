@@ -132,8 +132,8 @@ impl JsonSchema for Timeout {
 }
 
 impl CommandTask {
-    /// What a seed depends on besides the replicate: the values that are passed to the program. The command and the files do
-    /// not count, so a corrected program gets the same draws.
+    /// What a program's seed depends on besides the seed of the experiment and the replicate: the keys `with` and `guarantee`. The
+    /// command, its files and the data do not count, so a corrected program gets the same draws.
     pub fn seed_material(&self) -> String {
         serde_json::json!([self.with, self.guarantee]).to_string()
     }

@@ -33,6 +33,9 @@ fn steps_have_bounds_on_both_sides() {
         "{whole} {one}"
     );
     assert!(whole["at_least"].is_null() && one["at_least"].is_null());
+    let steps = ["--noise-multiplier", "2", "--sampling-rate", "1", "--steps", "4", "--relation", "add-remove"];
+    assert_eq!(account(&[&["--delta", "1e-5"][..], &steps].concat())["epsilon"], whole["epsilon"]);
+    assert!(account(&["--delta", "1e-5", "--mu", "1e200"])["epsilon"].is_null());
 }
 
 /// Nothing is guessed: neighbours must be named, and exactly one of epsilon and delta.

@@ -116,4 +116,9 @@ fn a_mean_with_two_spreads_counts_once() {
     }
     let out = project.dpgp(&["diff", "a", "b"]).expect(0).out.replace('\n', " ");
     assert!(out.starts_with("4 of 4 rows changed 1 of 2 changed numbers with known errors differ"), "{out}");
+    // With one replicate on one side, folds are all there is.
+    project.write("a/table.csv", &format!("{headings}\none,c0,w0,rmse,10,30,sd-folds,9\n"));
+    let rows = project.dpgp(&["diff", "a", "b", "--format", "json"]).expect(0).json();
+    let known = rows.as_array().unwrap().iter().filter(|row| !row["standard_errors"].is_null());
+    assert_eq!(known.map(|row| row["row"].as_str().unwrap()).collect::<Vec<_>>(), ["way = w0: rmse"], "{rows}");
 }

@@ -12,7 +12,8 @@ pub trait StationarySpecKernel {
     /// `k(x, x)`.
     fn total_variance(&self) -> f64;
 
-    /// The lengthscales in units of the sides, one for each input; of a periodic kernel those of equal curvature at zero.
+    /// The lengthscales in units of the sides: of each part that has some, one for each input, part after part. Of a periodic kernel
+    /// those of equal curvature at zero.
     fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64>;
 
     /// The covariance function between points in units of the sides.

@@ -28,7 +28,7 @@ pub trait SpecKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOw
     /// The covariance function. `inputs` (n x d) are those of all rows: they are public, and a lengthscale may follow them.
     fn build_kernel(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
 
-    /// Its form on a box, if it depends on the difference of inputs alone.
+    /// Its form on a box, if it depends on the differences of inputs alone, and on the sign of none.
     fn as_stationary(&self) -> Option<&dyn StationarySpecKernel> {
         None
     }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::Mechanism;
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{CheckResult, check_dimension, check_range, fail};
-use dpgp_spec::setting::{DataSetting, RowChoiceBasis, SpecProblem};
+use dpgp_spec::setting::{DataSetting, PersonRowChoiceBasis, SpecProblem};
 
 pub use cells::{IntegerCellSums, NestedCellsDesign, NestedCellsNoise, ReleasedCellLevel, ReleasedCellSums};
 pub use design::{FourierMomentsDesign, FourierMomentsNoise, FourierSensitivityRule};
@@ -89,8 +89,8 @@ impl MomentFeatures {
 }
 
 impl Mechanism for MomentsSetting {
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Record
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Record
     }
 
     fn target_bound(&self) -> Option<f64> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Mechanism;
 use dpgp_number::Positive;
 use dpgp_spec::setting::rules::{CheckResult, SettingError, check_dimension, check_range, fail};
-use dpgp_spec::setting::{RangeSetting, RowChoiceBasis, SpecProblem};
+use dpgp_spec::setting::{PersonRowChoiceBasis, RangeSetting, SpecProblem};
 
 pub use ellipsoid::{NoiseAxes, NoiseEllipsoid, SumFeatureMaps};
 pub use midpoints::MidpointFeatureBounds;
@@ -43,8 +43,8 @@ pub struct SumsSetting {
 }
 
 impl Mechanism for SumsSetting {
-    fn person_row_choice_basis(&self) -> RowChoiceBasis {
-        RowChoiceBasis::Record
+    fn person_row_choice_basis(&self) -> PersonRowChoiceBasis {
+        PersonRowChoiceBasis::Record
     }
 
     fn target_bound(&self) -> Option<f64> {

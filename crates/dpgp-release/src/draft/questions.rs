@@ -152,8 +152,8 @@ fn budget_question(open: TemplateLine<'_>, protects_persons: bool) -> Option<Spe
 /// Marks the numbers that need not be asked, because they follow from the bounds or from the map.
 fn mark_derived_questions(mut questions: Vec<SpecQuestion>, sums_cells: bool) -> Vec<SpecQuestion> {
     let bounds = questions.iter().position(|question| question.key == BOUNDS);
-    let (map, domain) = (list_entry_indices(&questions, MAP), list_entry_indices(&questions, BOX));
-    let parts = list_entry_indices(&questions, PARTS);
+    let (map, domain) = (list_question_indices(&questions, MAP), list_question_indices(&questions, BOX));
+    let parts = list_question_indices(&questions, PARTS);
     if let Some(of) = bounds {
         // Together the functions deviate from the middle of the bounds by a quarter of the width.
         let times = 1.0 / (16.0 * parts.len() as f64);
@@ -165,7 +165,7 @@ fn mark_derived_questions(mut questions: Vec<SpecQuestion>, sums_cells: bool) ->
     for (drawn, end) in map.iter().zip(&domain) {
         questions[*end].source = AnswerSource::Derived(DerivationRule::Around(*drawn));
     }
-    for (fixed, end) in list_entry_indices(&questions, AT).into_iter().zip(&domain[map.len().min(domain.len())..]) {
+    for (fixed, end) in list_question_indices(&questions, AT).into_iter().zip(&domain[map.len().min(domain.len())..]) {
         questions[fixed].source = AnswerSource::Derived(DerivationRule::Middle(*end));
     }
     // Ranges of inputs come from the answers: first from the map, then from the box.
@@ -200,7 +200,7 @@ fn mark_derived_questions(mut questions: Vec<SpecQuestion>, sums_cells: bool) ->
 }
 
 /// Finds the entries of a list.
-fn list_entry_indices(questions: &[SpecQuestion], list: &str) -> Vec<usize> {
+fn list_question_indices(questions: &[SpecQuestion], list: &str) -> Vec<usize> {
     let entry = format!("{list}, ");
     matching_question_indices(questions, |key| key.starts_with(&entry))
 }

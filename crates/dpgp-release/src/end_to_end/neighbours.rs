@@ -6,7 +6,7 @@ use crate::{AnyPlannedSumsRelease, PlannedSumsRelease, PredictionRequest, Releas
 use dpgp_accounting::NeighbourRelation;
 use dpgp_accounting::{Certificate, Neighbours};
 use dpgp_mechanisms::HistogramSetting;
-use dpgp_spec::setting::{NormaliseSetting, RowChoiceBasis};
+use dpgp_spec::setting::{NormaliseSetting, PersonRowChoiceBasis};
 use dpgp_task::{CellSetting, Sample};
 
 /// Rows whose record is replaced.
@@ -100,7 +100,7 @@ fn hides_inputs(relation: Option<Neighbours>) -> bool {
 fn hides_row_count(setting: &CellSetting) -> bool {
     let mechanism = &setting.privacy.mechanism;
     match mechanism.downcast::<HistogramSetting>() {
-        _ if mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs => false,
+        _ if mechanism.person_row_choice_basis() == PersonRowChoiceBasis::Inputs => false,
         Some(histogram) => histogram.relation == NeighbourRelation::AddRemove && histogram.most_per_row.is_none(),
         None => !setting.data.keeps_all_rows(),
     }

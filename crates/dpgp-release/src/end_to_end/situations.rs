@@ -1,6 +1,6 @@
 //! Situations and neighbours at the limits of the rules, for runs of the program itself.
 
-use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_spec::setting::{DataSetting, PersonRowChoiceBasis};
 use dpgp_task::CellSetting;
 
 use super::FileCells;
@@ -42,7 +42,7 @@ pub fn neighbour_run_situations(setting: &CellSetting, rows: &FileCells) -> Vec<
             ..NeighbourRunSituation::default()
         },
     ];
-    if setting.privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs {
+    if setting.privacy.mechanism.person_row_choice_basis() == PersonRowChoiceBasis::Inputs {
         return all;
     }
     let filter = setting.data.inputs.iter().find_map(|column| {
@@ -69,7 +69,7 @@ pub fn neighbour_run_situations(setting: &CellSetting, rows: &FileCells) -> Vec<
 pub fn edge_case_neighbours(setting: &CellSetting, rows: &FileCells, size_is_private: bool) -> Vec<FileCells> {
     let data = &setting.data;
     let (target, mut all) = (data.target_column(), Vec::new());
-    if setting.privacy.mechanism.person_row_choice_basis() == RowChoiceBasis::Inputs {
+    if setting.privacy.mechanism.person_row_choice_basis() == PersonRowChoiceBasis::Inputs {
         all.extend(
             data.encode
                 .contains_key(target)

@@ -132,7 +132,7 @@ impl LedgerRegistry {
 
     /// Finds the record of a ledger that began with the same release, even at another path.
     pub fn find_by_first_release(&self, ledger: &Ledger) -> Option<&RegisteredLedger> {
-        let name = ledger_name(ledger)?;
+        let name = first_release_name(ledger)?;
         self.list.iter().find(|known| known.name == name)
     }
 
@@ -151,7 +151,7 @@ impl LedgerRegistry {
 
     /// Records a ledger as it was just written.
     pub fn register_ledger(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
-        let (Some(name), Some(last)) = (ledger_name(ledger), ledger.release.last()) else { return Ok(()) };
+        let (Some(name), Some(last)) = (first_release_name(ledger), ledger.release.last()) else { return Ok(()) };
         let head = RegisteredLedger {
             name: name.clone(),
             path: path.to_path_buf(),
@@ -219,7 +219,8 @@ impl RegisteredLedger {
     fn is_prefix_of(&self, ledger: &Ledger) -> bool {
         let rows_stand = self.data.iter().all(|rows| has_common_rows(&ledger.data, rows, false));
         let same = self.data == ledger.data || ledger.release.len() as u64 != self.releases;
-        rows_stand && same && ledger_name(ledger).as_ref() == Some(&self.name) && self.mismatch_reason(ledger).is_none()
+        let named = first_release_name(ledger).as_ref() == Some(&self.name);
+        rows_stand && same && named && self.mismatch_reason(ledger).is_none()
     }
 
     /// Returns the reason why a ledger is neither the recorded one nor a continuation of it.
@@ -242,7 +243,7 @@ fn ledger_name_from_rows(total: &RowDigestSum) -> String {
     total.to_string().chars().take(DIGITS).collect()
 }
 
-fn ledger_name(ledger: &Ledger) -> Option<String> {
+fn first_release_name(ledger: &Ledger) -> Option<String> {
     ledger.data.first().map(|rows| ledger_name_from_rows(&rows.all_rows_digest().total))
 }
 

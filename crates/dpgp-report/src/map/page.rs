@@ -180,8 +180,8 @@ pub(super) fn render_html(map: &ReleasedMap<'_>, caption: &MapCaption) -> Result
         x: join_numbers(&x),
         y: join_numbers(&y),
         svg: drawn.svg,
-        caption: single_line_sentences(&caption.first),
-        more: single_line_sentences(&caption.more),
+        caption: escape_hidden_lines(&caption.first),
+        more: escape_hidden_lines(&caption.more),
         headings,
         rows: map.cells.iter().map(|cell| row(map, cell)).collect(),
     };
@@ -204,7 +204,7 @@ fn row(map: &ReleasedMap<'_>, cell: &MapCell) -> MapPageRow {
     MapPageRow { id, cells }
 }
 
-fn single_line_sentences(sentences: &[String]) -> Vec<String> {
+fn escape_hidden_lines(sentences: &[String]) -> Vec<String> {
     sentences.iter().map(|sentence| escape_hidden_line(sentence).into_owned()).collect()
 }
 

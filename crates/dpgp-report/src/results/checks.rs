@@ -35,8 +35,9 @@ comparisons, and count these tests. A test *holds* if every difference has the s
 errors. It *fails* if one difference has the opposite sign by as much (for exact numbers, by any amount). Otherwise it \
 is *undecided*. We test only signs, not words such as “much”. Statements tested on other data are not decided.\n\n\
 REPRODUCTION.md judges a whole table, figure or statement by these numbers and tests: it is *different* if more of them \
-differ or fail than chance explains, *cannot tell* if most are undecided, and otherwise *same*. It is *same, chosen* \
-if we chose any setting that the paper does not print, so that verdict covers more numbers than are *fitted* here.\n\n\
+differ or fail than chance explains, *cannot tell* if our data are other data, if something that is not printed or chance \
+decides, or if most are undecided, and otherwise *same*. It is *same, chosen* if we chose any setting \
+that the paper does not print, so that verdict covers more numbers than are *fitted* here.\n\n\
 | paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | used to choose | tests of statements | hold | fail | undecided | stand-in | not entered |\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 

@@ -353,7 +353,7 @@ pub struct VerdictEvidence {
 /// From this many numbers on, a few may lie outside their 95 % interval by chance.
 const MANY: usize = 20;
 
-/// Of papers that do reproduce, the largest share that is called different by chance.
+/// Of places that do reproduce and have at least [`MANY`] numbers, the largest share that is called different by chance.
 const LEVEL: f64 = 0.05;
 
 impl VerdictEvidence {
@@ -368,8 +368,8 @@ impl VerdictEvidence {
         self.stand_in += other.stand_in;
     }
 
-    /// Whether chance explains the numbers outside: if intervals are independent, at least so many of them miss their number
-    /// with a probability of 5 % or more.
+    /// Whether there are at least [`MANY`] numbers, and chance explains those outside: if intervals are independent, at least so many
+    /// of them miss their number with a probability of 5 % or more.
     pub fn is_within_chance(&self) -> bool {
         self.has_many_numbers() && binomial_tail_at_5_percent(self.number_count(), self.outside) >= LEVEL
     }

@@ -130,7 +130,7 @@ or the statement holds by more than two standard errors.
 - **same, chosen**: likewise, but we chose a setting that the paper does not print, often to match \
 these numbers.
 - **different**: the reason follows, or what we tried.
-- **cannot tell**: most intervals are too wide, or most tests undecided.
+- **cannot tell**: the reason follows, such as other data or wide intervals.
 
 See also [our checks](CHECKS.md).
 ";

@@ -202,7 +202,7 @@ pub struct RowPair {
     key: RowKey,
     before: Option<RowFields>,
     after: Option<RowFields>,
-    /// Whether another row has the same value with its spread over replicates.
+    /// Whether another row has the same value with its spread over replicates, on both sides.
     has_replicate_row: bool,
 }
 
@@ -232,10 +232,11 @@ fn match_rows(mut before: BTreeMap<RowKey, RowFields>, after: BTreeMap<RowKey, R
     let gone = before.into_iter();
     pairs.extend(gone.map(|(key, row)| RowPair { key, before: Some(row), after: None, has_replicate_row: false }));
     pairs.sort_by(|a: &RowPair, b| a.key.cmp(&b.key));
-    let over_replicates = pairs.iter().filter_map(|pair| {
-        let metric = pair.key.metric.strip_suffix("-replicates")?.to_owned();
-        Some(RowKey { metric, ..pair.key.clone() })
-    });
+    let over_replicates =
+        pairs.iter().filter(|pair| pair.before.is_some() && pair.after.is_some()).filter_map(|pair| {
+            let metric = pair.key.metric.strip_suffix("-replicates")?.to_owned();
+            Some(RowKey { metric, ..pair.key.clone() })
+        });
     let over_replicates: BTreeSet<RowKey> = over_replicates.collect();
     for pair in &mut pairs {
         pair.has_replicate_row = over_replicates.contains(&pair.key);
@@ -255,8 +256,8 @@ impl RowPair {
     }
 
     /// How many standard errors of the difference the value after lies above the one before, as if both runs were independent; none
-    /// where a row is missing or an error is not known. None, too, for the spread over folds of a metric that has a row with its spread
-    /// over replicates: folds differ in their rows, which a second run shares, so they say nothing of the error of a run.
+    /// where a row is missing or an error is not known. None, too, for a metric that has another row with its spread over
+    /// replicates: this row then has the spread over folds, whose rows a second run shares, so it says nothing of the error of a run.
     pub fn standardised_difference(&self) -> Option<f64> {
         if self.has_replicate_row {
             return None;

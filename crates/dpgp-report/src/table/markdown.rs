@@ -30,9 +30,11 @@ pub fn table_page_markdown(report: &Report<'_>, provenance: &Provenance) -> Stri
     text.extend(spread_legend(report).map(|legend| format!("{legend}.\n\n")));
     if let Some(layout) = &report.experiment.layout {
         text.push_str(&layout_markdown(report, layout));
-        text.push_str("## All rows\n\n");
     }
     write_errata(&mut text, report);
+    if report.experiment.layout.is_some() || !report.experiment.errata.is_empty() {
+        text.push_str("## All rows\n\n");
+    }
     write_table(&mut text, report);
     if let Some(worse) = worse_than_constant_sentence(report, usize::MAX) {
         let _ = writeln!(text, "\n{}", escape_markdown(&worse));
@@ -92,7 +94,7 @@ fn write_errata(text: &mut String, report: &Report<'_>) {
         }
     }
     text.push_str(
-        "\n## All rows\n\n*claimed* is the number in the statement, *found* the one in the example, and *corrected* the one in the correct \
+        "\nIn the rows, *claimed* is the number in the statement, *found* the one in the example, and *corrected* the one in the correct \
          statement. *holds* is 1 if the statement is true in the example. *factor* is *claimed* divided by *found*.\n\n",
     );
 }

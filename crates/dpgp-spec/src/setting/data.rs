@@ -312,12 +312,12 @@ const PATH: &str = "data.missing";
 ///
 /// *Proof.* Whether a row is left out depends on its own cells alone: rows are mapped one by one, each to itself or to none.
 ///
-/// Where the target alone is private ([`RowChoiceBasis::Inputs`]), whether a row is left out depends on its inputs, its person and
+/// Where the target alone is private ([`PersonRowChoiceBasis::Inputs`]), whether a row is left out depends on its inputs, its person and
 /// the columns of filters, all public and equal in neighbours. So neighbours keep the same rows, which differ in one target (or those
 /// of one person), and the guarantee is the one for these rows; their number is public. A row that lacks nothing but the target is an
 /// error: without it, the public inputs would be those of one row less, and tell that its target is missing.
 ///
-/// Where records are private ([`RowChoiceBasis::Record`]), a record that is added or removed is one that is kept, or none; one that is
+/// Where records are private ([`PersonRowChoiceBasis::Record`]), a record that is added or removed is one that is kept, or none; one that is
 /// replaced is replaced, added, removed or none, as with a filter. For every mechanism that is allowed, adding or removing a
 /// record moves the release no further than replacing one does:
 ///
@@ -349,13 +349,13 @@ impl DataSetting {
     }
 
     /// Adds a hint to an error in the user's own files: the key that leaves out rows with a missing cell, if it would help.
-    pub fn with_drop_rows_hint(&self, error: DataError, chosen_by: RowChoiceBasis) -> DataError {
+    pub fn with_drop_rows_hint(&self, error: DataError, chosen_by: PersonRowChoiceBasis) -> DataError {
         match (self.source.own_file(), self.missing, chosen_by) {
             (None, _, _) | (_, MissingCellPolicy::Drop, _) => error,
-            (_, MissingCellPolicy::Refuse, RowChoiceBasis::Inputs) => {
+            (_, MissingCellPolicy::Refuse, PersonRowChoiceBasis::Inputs) => {
                 error.suggest_dropping_rows(self.target.as_deref())
             }
-            (_, MissingCellPolicy::Refuse, RowChoiceBasis::Record) => error.suggest_dropping_rows(None),
+            (_, MissingCellPolicy::Refuse, PersonRowChoiceBasis::Record) => error.suggest_dropping_rows(None),
         }
     }
 
@@ -393,7 +393,7 @@ pub struct PersonRowLimit<'d> {
 ///
 /// Obligation: where the inputs are public, which of them are used is public, too, and must not depend on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RowChoiceBasis {
+pub enum PersonRowChoiceBasis {
     /// The inputs, where the target alone is private.
     Inputs,
     /// The whole record, where it is private.

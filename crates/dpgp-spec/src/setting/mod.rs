@@ -8,7 +8,7 @@ pub mod rules;
 mod source;
 mod whole;
 
-pub use data::{DataSetting, FilterSetting, PersonRowLimit, QuotaSetting, RowChoiceBasis, RowDrawSetting};
+pub use data::{DataSetting, FilterSetting, PersonRowChoiceBasis, PersonRowLimit, QuotaSetting, RowDrawSetting};
 pub use model::{
     InducingSetting, ModelSetting, NoiseAwareInverseSetting, NormaliseSetting, PrivateCentreSetting, SparseSetting,
     prior_mean,

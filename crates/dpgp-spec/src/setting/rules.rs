@@ -46,8 +46,8 @@ pub enum SpecProblem {
         /// A suggestion.
         hint: &'static str,
     },
-    /// A problem that only cells with some labels have.
-    #[error("{problem}; only cells with {labels} have this error")]
+    /// A problem of a cell that would be right with another label.
+    #[error("{problem}; cells with {labels} have this error, and cells with other labels need not")]
     OnlySomeCells {
         /// The problem.
         problem: Box<SpecProblem>,

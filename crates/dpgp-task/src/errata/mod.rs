@@ -37,7 +37,7 @@ impl MeasurableTask for ErrataTask {
 /// The numbers of an erratum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErratumNumbers {
-    /// The number that the paper claims.
+    /// The number that the paper prints, or that its formula gives.
     pub claimed: f64,
     /// The number computed for the paper's statement.
     pub found: f64,
@@ -63,7 +63,7 @@ impl ErratumNumbers {
         Self { claimed, found, holds: (found - claimed).abs() <= 1e-9 * claimed.abs(), corrected }
     }
 
-    /// The claimed number divided by the computed one. If a bound holds, it is loose by this factor.
+    /// The claimed number divided by the computed one. If an upper bound holds, it is loose by this factor.
     pub fn claimed_to_found_ratio(&self) -> f64 {
         self.claimed / self.found
     }

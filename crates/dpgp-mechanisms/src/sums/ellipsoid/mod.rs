@@ -138,7 +138,7 @@ fn bound_squared_shift(
     side: usize,
 ) -> f64 {
     let places = box_grid_points(domain, side);
-    let at = WhitenedMaps { maps, weighted, plain };
+    let at = WhitenedFeatureMaps { maps, weighted, plain };
     let longest = SquaredPairDistances::new(&at.contributions(&places)).greatest().sqrt();
     let steps: Vec<f64> = domain.iter().map(|[low, high]| ((high - low) / (side - 1) as f64).powi(2) / 8.0).collect();
     let fourth = steps.iter().sum::<f64>() * at.fourth_derivative_bound();
@@ -147,13 +147,13 @@ fn bound_squared_shift(
 }
 
 /// g.
-struct WhitenedMaps<'a> {
+struct WhitenedFeatureMaps<'a> {
     maps: &'a SumFeatureMaps,
     weighted: &'a NoiseAxes,
     plain: &'a NoiseAxes,
 }
 
-impl WhitenedMaps<'_> {
+impl WhitenedFeatureMaps<'_> {
     fn contributions(&self, places: &DMatrix<f64>) -> RecordContributions {
         let contributions = self.maps.contributions(places);
         RecordContributions {
@@ -278,7 +278,7 @@ mod reach_tests {
         let maps =
             SumFeatureMaps { weighted: grid.covariance_bumps(), plain: grid.covariance_product_bumps(), bound: 2.0 };
         let (weighted, plain) = (axes(&maps.weighted, 9.0), axes(&maps.plain, 0.25));
-        let at = WhitenedMaps { maps: &maps, weighted: &weighted, plain: &plain };
+        let at = WhitenedFeatureMaps { maps: &maps, weighted: &weighted, plain: &plain };
         let fourth = at.fourth_derivative_bound();
         let parts = [maps.weighted.fourth_derivative_bound() * 2.0 / 3.0, maps.plain.fourth_derivative_bound() * 2.0];
         assert!((fourth / parts[0].hypot(parts[1]) - 1.0).abs() < 1e-12, "{fourth} {parts:?}");
