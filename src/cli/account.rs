@@ -24,8 +24,7 @@ Examples:
 
 /// Arguments of `dpgp account`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[command(group(ArgGroup::new("given").required(true).args(["delta", "epsilon"])))]
+#[command(after_help = EXAMPLES, group(ArgGroup::new("given").required(true).args(["delta", "epsilon"])))]
 #[command(group(ArgGroup::new("losses").required(true).args(["mu", "noise_multiplier"])))]
 pub struct AccountArguments {
     /// Compute epsilon at this delta
@@ -60,17 +59,18 @@ fn relation_parser() -> impl TypedValueParser<Value = NeighbourRelation> {
 pub fn account(arguments: &AccountArguments, format: OutputFormat) -> Result<(), CliError> {
     let given = match (arguments.delta, arguments.epsilon) {
         (Some(delta), _) => GivenEpsilonOrDelta::Delta(delta.get()),
-        (None, epsilon) => GivenEpsilonOrDelta::Epsilon(epsilon.map_or(f64::INFINITY, Positive::get)),
+        (None, Some(epsilon)) => GivenEpsilonOrDelta::Epsilon(epsilon.get()),
+        (None, None) => unreachable!("the parser requires one of them"),
     };
     let mu = (!arguments.mu.is_empty()).then(|| composed_mu(arguments.mu.iter().map(|mu| mu.get())));
     let found = match (mu, arguments.event()) {
+        (Some(mu), _) => ComputedGuarantee::from_mu(mu, given),
         (None, Some((event, relation))) => ComputedGuarantee::from_steps(&event, relation, given)?,
-        (mu, _) => ComputedGuarantee::from_mu(mu.unwrap_or_default(), given),
+        (None, None) => unreachable!("the parser requires one of them"),
     };
     if format == OutputFormat::Json {
         let epsilon = Some(found.epsilon).filter(|epsilon| epsilon.is_finite());
-        let ComputedGuarantee { delta, at_least, .. } = found;
-        print_json(&json!(ComputedGuaranteeOutput { epsilon, delta, at_least, mu }))
+        print_json(&json!(ComputedGuaranteeOutput { epsilon, delta: found.delta, at_least: found.at_least, mu }))
     } else {
         print(&text(found, mu, given))
     }
@@ -91,5 +91,5 @@ fn text(found: ComputedGuarantee, mu: Option<f64>, given: GivenEpsilonOrDelta) -
     let [computed, other] = both.map(|(name, number)| format!("{name} = {}", format_exact(number)));
     let at_least = found.at_least.map(|least| format!("; it is at least {}", format_exact(least)));
     let mu = mu.map(|mu| format!("; mu of all releases together: {}", format_exact(mu)));
-    format!("{computed} at {other}{}{}\n", at_least.unwrap_or_default(), mu.unwrap_or_default())
+    format!("{computed} at {other}{}\n", at_least.into_iter().chain(mu).collect::<String>())
 }

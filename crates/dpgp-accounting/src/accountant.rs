@@ -183,10 +183,9 @@ impl ComputedGuarantee {
         relation: NeighbourRelation,
         given: GivenEpsilonOrDelta,
     ) -> Result<Self, AccountingError> {
-        let accountant: Box<dyn Accountant> = match event.sampling.rate_one_as_full_batch() {
-            Sampling::FullBatch => Box::new(ExactGaussianAccountant),
-            _ => Box::new(LossDistributionAccountant::default()),
-        };
+        let exact = event.sampling.rate_one_as_full_batch() == Sampling::FullBatch;
+        let accountant: Box<dyn Accountant> =
+            if exact { Box::new(ExactGaussianAccountant) } else { Box::new(LossDistributionAccountant::default()) };
         let (least, found) = match given {
             GivenEpsilonOrDelta::Delta(delta) => {
                 let bounds = accountant.epsilon(event, relation, delta)?;
@@ -197,7 +196,6 @@ impl ComputedGuarantee {
                 (bounds.lower, Self { epsilon, delta: bounds.upper, at_least: None })
             }
         };
-        let exact = matches!(event.sampling.rate_one_as_full_batch(), Sampling::FullBatch);
         Ok(Self { at_least: (!exact).then_some(least), ..found })
     }
 }

@@ -112,7 +112,7 @@ pub struct AuditFinding {
     pub guarantee: Guarantee,
     /// The checks of the cell's releases, with the decisive check first.
     pub checks: Vec<AuditCheck>,
-    /// The worst verdict of the checks, or at best a caveat if the claim itself has exceptions.
+    /// The worst verdict of the checks. If the claim itself has exceptions, it is no better than a caveat.
     pub verdict: AuditVerdict,
     /// Why the verdict is no better.
     pub reasons: Vec<String>,

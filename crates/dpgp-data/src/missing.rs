@@ -194,7 +194,7 @@ fn finite(value: f64) -> Option<f64> {
 pub struct CellParsingRules {
     /// The treatment of rows with a missing cell.
     pub missing: MissingCellPolicy,
-    /// The list of words for each column of words. A word is read as its position in the list, counted from 0.
+    /// The list of categories for each text column. A category is read as its position in the list, counted from 0.
     pub codes: BTreeMap<String, Vec<String>>,
 }
 

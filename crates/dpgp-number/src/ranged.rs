@@ -108,7 +108,7 @@ impl Positive {
     /// A number that is written in the program.
     ///
     /// # Panics
-    /// If the number is out of range. In a constant, such a number does not compile.
+    /// Panics if the number is out of range. In a constant, this is a compile error.
     pub const fn literal(x: f64) -> Self {
         assert!(x > 0.0 && x < f64::INFINITY, "a positive number");
         Self(x)

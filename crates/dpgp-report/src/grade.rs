@@ -196,11 +196,11 @@ pub(super) struct SubmittedTable {
     pub numbers: BTreeMap<(usize, String), SubmittedNumber>,
     /// The values of single replicates, for numbers that the table gives by replicate.
     pub replicates: BTreeMap<(usize, String), Vec<f64>>,
-    /// Numbers that belong to no cell, such as those of another method, by labels and metric.
+    /// Numbers that belong to no cell, such as those of another method, keyed by labels and metric.
     pub others: BTreeMap<(Vec<String>, String), Vec<AddedMethodValue>>,
     /// Rows that match no cell of the experiment.
     pub unknown: usize,
-    /// The first such row: its line and its first unknown label.
+    /// The line and the first unknown label of the first such row.
     pub first_unknown: Option<String>,
     /// Metrics that the experiment does not have, each with the line that names it first.
     pub unknown_metrics: BTreeMap<String, u64>,
@@ -559,7 +559,7 @@ pub struct TableGrade {
     pub outcomes: ClaimOutcomeCounts,
     /// Rows that match no cell of the experiment.
     pub unknown_rows: usize,
-    /// The first such row: its line and its unknown label.
+    /// The line and the unknown label of the first such row.
     pub first_unknown: Option<String>,
     /// Metrics that the experiment does not have.
     pub unknown_metrics: Vec<UnknownMetric>,

@@ -245,7 +245,7 @@ impl MethodLeaderboard<'_> {
             && (filter.hides.is_none() || hides.is_none() || hides == filter.hides)
     }
 
-    /// Whether a row has an epsilon. Where there is an axis of epsilons, the label decides, also for methods that guarantee nothing.
+    /// Whether a row belongs to an epsilon. If epsilon is an axis, the label decides, even for methods without a guarantee.
     fn has_epsilon(&self, row: &[String], epsilon: f64) -> bool {
         let own = self.epsilon(row);
         match self.epsilon_axis() {

@@ -113,7 +113,7 @@ impl DirichletModel {
         Ok(InducingInputs::new(&self.kernel, &self.inducing_inputs())?)
     }
 
-    /// What is summed over the rows of a file: the inputs, the class and the columns of the filters. None if the
+    /// The columns of a file that the sums read: the inputs, the class and the columns of the filters. None if the
     /// release contains weighted sums, which are not sums over the rows of each class.
     pub fn summand(&self, data: &DataSetting) -> Option<ClassSummand> {
         if self.task.release != DirichletReleaseSetting::ClassSums {

@@ -117,9 +117,9 @@ pub struct PaperNumberCounts {
     pub entered: usize,
     /// Inside the interval of one of our runs.
     pub same: usize,
-    /// Of `same`, those inside an interval wider than the effect that matters.
+    /// The part of `same` whose intervals are wider than the effect in question.
     pub wide: usize,
-    /// Of `with_settings`, those inside an interval wider than the effect that matters.
+    /// The part of `with_settings` whose intervals are wider than the effect in question.
     pub wide_with_settings: usize,
     /// Inside, with a setting that we chose.
     pub with_settings: usize,

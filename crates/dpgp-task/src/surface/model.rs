@@ -87,7 +87,7 @@ impl SurfaceModel {
         &self.task
     }
 
-    /// What is summed over the rows of a file: the inputs, the target and the columns of the filters.
+    /// The columns of a file that the sums read: the inputs, the target and the columns of the filters.
     pub fn summand(&self) -> &KernelSummand {
         &self.summand
     }
