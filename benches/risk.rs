@@ -51,11 +51,9 @@ fn problem(size: &Size) -> PredictionRiskProblem {
     };
     PredictionRiskProblem::with_equal_weights(TargetSumCovariances {
         cross: DMatrix::from_fn(points.len(), inputs.len(), |i, j| kernel(&points[i], &inputs[j], size.lengthscale)),
-        shared: Arc::new(CovarianceRepresentation::of_factor(pivoted_cholesky(
-            &vec![1.0; inputs.len()],
-            column,
-            1e-10,
-        ))),
+        shared: Arc::new(CovarianceRepresentation::of_factor(
+            pivoted_cholesky(&vec![1.0; inputs.len()], column, 1e-10).factor,
+        )),
         own: vec![0.1; inputs.len()],
         variances: vec![1.0; points.len()],
     })

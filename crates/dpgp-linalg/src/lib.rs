@@ -11,7 +11,7 @@ use thiserror::Error;
 
 pub use cholesky::{Cholesky, cholesky_of_gram_matrix};
 pub use exponential::exponential_of_nonpositive;
-pub use pivoted::{low_rank_factor, pivoted_cholesky};
+pub use pivoted::{PivotFactor, PivotedCholesky, low_rank_factor, pivoted_cholesky};
 pub use products::{
     LANES, PanelColumn, add_gram, add_gram_lower, add_outer_lower, add_outer_panels, for_each_piece_in_parallel, gram,
     largest_quadratic_norm, largest_triangular_solve_norm, product, transposed_product,

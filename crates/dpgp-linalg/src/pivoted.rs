@@ -3,17 +3,87 @@
 use fearless_simd::{Level, Simd, dispatch};
 use nalgebra::DMatrix;
 
+/// A factor `L` (n x r) with `A ~ L L'`, and the rows of A that it was built from.
+#[derive(Debug, Clone)]
+pub struct PivotedCholesky {
+    /// L (n x r).
+    pub factor: DMatrix<f64>,
+    /// The pivots in their order: but for rounding, row `pivots[j]` of L is zero behind column j.
+    pub pivots: Vec<usize>,
+}
+
 /// `L` (n x r) with `A ~ L L'`, by the Cholesky factorisation that pivots on the largest remaining diagonal
 /// entry. It stops where that is at most `tolerance` times the largest entry of the diagonal, so that no entry
 /// of `A - L L'` is larger; cost `n r^2`. `column(j)` writes column j of A. Source: Harbrecht, Peters and
 /// Schneider 2012, Algorithm 1.
-pub fn pivoted_cholesky(diagonal: &[f64], mut column: impl FnMut(usize, &mut [f64]), tolerance: f64) -> DMatrix<f64> {
+pub fn pivoted_cholesky(
+    diagonal: &[f64],
+    mut column: impl FnMut(usize, &mut [f64]),
+    tolerance: f64,
+) -> PivotedCholesky {
     let mut growing = GrowingPivotedCholesky::new(diagonal);
     let stop = tolerance * diagonal.iter().copied().fold(0.0, f64::max);
-    while growing.rank < diagonal.len() && growing.left[growing.next_pivot()] > stop {
+    while growing.pivots.len() < diagonal.len() && growing.left[growing.next_pivot()] > stop {
         growing.add_column(&mut column);
     }
-    growing.factor()
+    growing.finish()
+}
+
+/// The lower factor of the covariance of the pivots alone (r x r), by which rows of `L` can be computed for any other point: of a
+/// matrix so large that L itself would not fit into the memory.
+///
+/// ```
+/// use dpgp_linalg::{PivotFactor, pivoted_cholesky};
+/// use nalgebra::DMatrix;
+/// // Variances 4 and 5, covariance 2: the pivots are the second point and the first.
+/// let a = DMatrix::from_row_slice(2, 2, &[4.0, 2.0, 2.0, 5.0]);
+/// let whole = pivoted_cholesky(&[4.0, 5.0], |j, out| out.copy_from_slice(a.column(j).as_slice()), 0.0);
+/// assert_eq!(whole.pivots, [1, 0]);
+/// // Its covariances with them give the row of the first point.
+/// let mut row = DMatrix::from_row_slice(1, 2, &[2.0, 4.0]);
+/// PivotFactor::new(&whole).rows_from_covariances(&mut row);
+/// assert!((row - whole.factor.rows(0, 1)).amax() < 1e-15);
+/// ```
+#[derive(Debug, Clone)]
+pub struct PivotFactor {
+    lower: DMatrix<f64>,
+}
+
+impl PivotFactor {
+    /// Of the pivots of a factorisation.
+    pub fn new(whole: &PivotedCholesky) -> Self {
+        Self { lower: whole.factor.select_rows(&whole.pivots) }
+    }
+
+    /// Replaces the covariances of some points with the pivots (b x r) by the rows of L at these points. What they leave of the variance
+    /// of a point is that less the squared length of its row. Cost `b r^2`.
+    pub fn rows_from_covariances(&self, covariances: &mut DMatrix<f64>) {
+        let points = covariances.nrows();
+        let level = Level::new();
+        for start in (0..points).step_by(POINTS) {
+            let end = points.min(start + POINTS);
+            let mut columns: Vec<[f64; POINTS]> = vec![[0.0; POINTS]; covariances.ncols()];
+            for (to, from) in columns.iter_mut().zip(covariances.column_iter()) {
+                to[..end - start].copy_from_slice(&from.as_slice()[start..end]);
+            }
+            dispatch!(level, simd => simd.vectorize(
+                #[inline(always)]
+                || substitute_forward(&self.lower, &mut columns)
+            ));
+            for (from, mut to) in columns.iter().zip(covariances.column_iter_mut()) {
+                to.as_mut_slice()[start..end].copy_from_slice(&from[..end - start]);
+            }
+        }
+    }
+
+    /// Makes a point a pivot, by its row of L so far and what that leaves of its variance, which must be positive.
+    pub fn add_pivot(&mut self, row: &[f64], left: f64) {
+        let rank = row.len();
+        let mut lower = std::mem::replace(&mut self.lower, DMatrix::zeros(0, 0)).resize(rank + 1, rank + 1, 0.0);
+        row.iter().enumerate().for_each(|(j, entry)| lower[(rank, j)] = *entry);
+        lower[(rank, rank)] = left.sqrt();
+        self.lower = lower;
+    }
 }
 
 /// The factor of [`pivoted_cholesky`] with a remainder of at most `remainder` in its trace, which bounds all of its eigenvalues;
@@ -36,29 +106,51 @@ pub fn low_rank_factor(
     while growing.remaining_trace() > remainder {
         // The eigenvalues of a smooth kernel fall ever more slowly: at best it goes on as it began.
         let fallen = (growing.remaining_trace() / whole).ln() * most as f64;
-        let is_slow = growing.rank % PROBE == PROBE - 1 && fallen > (remainder / whole).ln() * growing.rank as f64;
-        if growing.rank >= most.min(diagonal.len()) || is_slow {
+        let rank = growing.pivots.len();
+        let is_slow = rank % PROBE == PROBE - 1 && fallen > (remainder / whole).ln() * rank as f64;
+        if rank >= most.min(diagonal.len()) || is_slow {
             return None;
         }
         growing.add_column(&mut column);
     }
-    Some(growing.factor())
+    Some(growing.finish().factor)
 }
 
 /// Columns after which the fall of the remainder is looked at.
 const PROBE: usize = 32;
+
+/// Points at once: a column of them stays in registers.
+const POINTS: usize = 64;
+
+/// Replaces each row b of some columns by `L^-1 b` for a lower triangular L.
+#[inline(always)]
+fn substitute_forward(lower: &DMatrix<f64>, columns: &mut [[f64; POINTS]]) {
+    for j in 0..columns.len() {
+        let mut next = columns[j];
+        for (i, column) in columns[..j].iter().enumerate() {
+            let factor = -lower[(j, i)];
+            for (value, known) in next.iter_mut().zip(column) {
+                *value = factor.mul_add(*known, *value);
+            }
+        }
+        let scale = 1.0 / lower[(j, j)];
+        for (to, from) in columns[j].iter_mut().zip(next) {
+            *to = from * scale;
+        }
+    }
+}
 
 /// A pivoted factorisation on its way.
 struct GrowingPivotedCholesky {
     /// The diagonal of what is left.
     left: Vec<f64>,
     columns: Vec<f64>,
-    rank: usize,
+    pivots: Vec<usize>,
 }
 
 impl GrowingPivotedCholesky {
     fn new(diagonal: &[f64]) -> Self {
-        Self { left: diagonal.to_vec(), columns: Vec::new(), rank: 0 }
+        Self { left: diagonal.to_vec(), columns: Vec::new(), pivots: Vec::new() }
     }
 
     fn remaining_trace(&self) -> f64 {
@@ -87,11 +179,12 @@ impl GrowingPivotedCholesky {
         // Zero in exact arithmetic; a remainder of rounding could be picked again.
         self.left[pivot] = 0.0;
         self.columns.extend(next);
-        self.rank += 1;
+        self.pivots.push(pivot);
     }
 
-    fn factor(self) -> DMatrix<f64> {
-        DMatrix::from_vec(self.left.len(), self.rank, self.columns)
+    fn finish(self) -> PivotedCholesky {
+        let factor = DMatrix::from_vec(self.left.len(), self.pivots.len(), self.columns);
+        PivotedCholesky { factor, pivots: self.pivots }
     }
 }
 
@@ -123,7 +216,11 @@ mod tests {
     fn a_smooth_kernel_has_low_rank_and_a_small_remainder() {
         let x: Vec<f64> = (0..200).map(|i| -4.0 + 0.04 * f64::from(i)).collect();
         let k = DMatrix::from_fn(200, 200, |i, j| (-0.5 * (x[i] - x[j]).powi(2)).exp());
-        let factor = pivoted_cholesky(&[1.0; 200], |j, out| write_column(&k, j, out), 1e-12);
+        let PivotedCholesky { factor, pivots } =
+            pivoted_cholesky(&[1.0; 200], |j, out| write_column(&k, j, out), 1e-12);
+        assert!(
+            pivots.iter().enumerate().all(|(j, &pivot)| factor.row(pivot).iter().skip(j + 1).all(|v| v.abs() < 1e-9))
+        );
         assert!(factor.ncols() < 40, "{}", factor.ncols());
         let remainder = (&factor * factor.transpose() - &k).amax();
         assert!(remainder < 1.1e-12, "{remainder:e}");
@@ -155,11 +252,34 @@ mod tests {
         }
     }
 
+    /// A factor of the first hundred points, to which pivots are added until it explains the others, is one of all.
+    #[test]
+    fn pivots_of_some_points_grow_to_those_of_all() {
+        let x: Vec<f64> = (0..200).map(|i| -4.0 + 0.04 * f64::from(i)).collect();
+        let k = DMatrix::from_fn(200, 200, |i, j| (-0.5 * (x[i] - x[j]).powi(2)).exp());
+        let some = pivoted_cholesky(&[1.0; 100], |j, out| write_column(&k.rows(0, 100).into_owned(), j, out), 1e-12);
+        let (mut pivots, mut factor) = (some.pivots.clone(), PivotFactor::new(&some));
+        let first = pivots.len();
+        let rows = loop {
+            let mut rows = k.select_columns(&pivots);
+            factor.rows_from_covariances(&mut rows);
+            let left = |i: usize| 1.0 - rows.row(i).norm_squared();
+            let open = (0..200).max_by(|&i, &j| left(i).total_cmp(&left(j))).unwrap();
+            if left(open) <= 1e-12 {
+                break rows;
+            }
+            factor.add_pivot(&rows.row(open).iter().copied().collect::<Vec<f64>>(), left(open));
+            pivots.push(open);
+        };
+        assert!(pivots.len() > first && pivots.len() < 45, "{first} {}", pivots.len());
+        assert!((&rows * rows.transpose() - &k).amax() < 1e-11);
+    }
+
     #[test]
     fn a_full_rank_matrix_is_reproduced() {
         let a = DMatrix::from_row_slice(3, 3, &[4.0, 2.0, 0.6, 2.0, 5.0, 1.0, 0.6, 1.0, 3.0]);
-        let factor = pivoted_cholesky(&[4.0, 5.0, 3.0], |j, out| write_column(&a, j, out), 0.0);
+        let factor = pivoted_cholesky(&[4.0, 5.0, 3.0], |j, out| write_column(&a, j, out), 0.0).factor;
         assert!((&factor * factor.transpose() - a).amax() < 1e-14);
-        assert_eq!(pivoted_cholesky(&[0.0; 2], |_, _| {}, 1e-12).shape(), (2, 0));
+        assert_eq!(pivoted_cholesky(&[0.0; 2], |_, _| {}, 1e-12).factor.shape(), (2, 0));
     }
 }

@@ -83,7 +83,12 @@ pub trait Kernel: Send + Sync {
 
     /// The n values of `k(a_i, a_i)`.
     fn diagonal(&self, a: &DMatrix<f64>) -> Vec<f64> {
-        rows(a).iter().map(|x| self.variance(x)).collect()
+        let mut row = vec![0.0; a.ncols()];
+        let variance_of_row = |i: usize| {
+            row.iter_mut().enumerate().for_each(|(l, x)| *x = a[(i, l)]);
+            self.variance(&row)
+        };
+        (0..a.nrows()).map(variance_of_row).collect()
     }
 }
 

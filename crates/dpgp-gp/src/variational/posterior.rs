@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::{CovariancesWithConditionalVariances, InducingInputs};
 use crate::kernel::Kernel;
 use crate::{PredictiveMixture, WeightedNormals};
-use dpgp_linalg::pivoted_cholesky;
+use dpgp_linalg::{PivotFactor, pivoted_cholesky};
 
 /// `v ~ N(mean, covariance)` for `f(x) = k(x)' v + r(x)`, with r the part of f that the inducing values leave
 /// open. The inducing values are `u = K_ZZ v`: with `m = K_ZZ mean` and `S = K_ZZ covariance K_ZZ` this is
@@ -64,19 +64,83 @@ impl GaussianPrediction {
 
 /// The largest entry by which the covariance of a draw falls short of the kernel's, relative to its variance.
 const TOLERANCE: f64 = 1e-12;
+/// Inputs, at equal distances in their order, among which pivots are looked for first.
+const LEADING: usize = 4096;
+/// With more inputs, these are explained this much better, so that they rarely leave much of another one.
+const SHARPER: f64 = 0.1;
+/// Inputs at once, so that their rows of L stay in the cache of the second level.
+const BLOCK: usize = 1024;
 
-/// One draw of f at n inputs (n x d), by a pivoted low-rank Cholesky factor of their covariance: cost `n r^2`,
+/// One draw of f at n inputs (n x d), by a pivoted low-rank Cholesky factor L of their covariance: cost `n r^2`,
 /// where the rank r of a smooth kernel on a few lengthscales is some tens whatever n is.
+///
+/// The pivots are those of a few thousand inputs, and as many more as the others need. A row of L follows from its input and
+/// the pivots, so that of many rows only f is kept.
 pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut impl Rng) -> DVector<f64> {
-    let rows: Vec<Vec<f64>> = inputs.row_iter().map(|row| row.iter().copied().collect()).collect();
-    let factor = pivoted_cholesky(
-        &kernel.diagonal(inputs),
+    let variances = kernel.diagonal(inputs);
+    let count = LEADING.min(inputs.nrows());
+    let places: Vec<usize> = (0..count).map(|i| i * inputs.nrows() / count).collect();
+    let rows: Vec<Vec<f64>> = places.iter().map(|&i| inputs.row(i).iter().copied().collect()).collect();
+    let leading = pivoted_cholesky(
+        &places.iter().map(|&i| variances[i]).collect::<Vec<f64>>(),
         |j, out| out.iter_mut().zip(&rows).for_each(|(k, x)| *k = kernel.value(x, &rows[j])),
-        TOLERANCE,
+        if count < inputs.nrows() { SHARPER * TOLERANCE } else { TOLERANCE },
     );
-    // `L z` with `z ~ N(0, I)` has the covariance `L L'`.
-    let z = DVector::from_fn(factor.ncols(), |_, _| StandardNormal.sample(stream));
-    factor * z
+    if count == inputs.nrows() {
+        // `L z` with `z ~ N(0, I)` has the covariance `L L'`.
+        let z = DVector::from_fn(leading.pivots.len(), |_, _| StandardNormal.sample(stream));
+        return leading.factor * z;
+    }
+    let mut pivots = PriorPivots {
+        inputs: inputs.select_rows(leading.pivots.iter().map(|&j| &places[j])),
+        factor: PivotFactor::new(&leading),
+    };
+    let open = TOLERANCE * variances.iter().copied().fold(0.0, f64::max);
+    let (mut z, mut f) = (Vec::<f64>::new(), DVector::zeros(inputs.nrows()));
+    // A pivot that is added says more of f at all inputs.
+    while z.len() < pivots.inputs.nrows() {
+        z.resize_with(pivots.inputs.nrows(), || StandardNormal.sample(stream));
+        for start in (0..inputs.nrows()).step_by(BLOCK) {
+            let end = inputs.nrows().min(start + BLOCK);
+            let rows =
+                pivots.cover(kernel, &inputs.rows(start, end - start).into_owned(), &variances[start..end], open);
+            let f = &mut f.as_mut_slice()[start..end];
+            f.fill(0.0);
+            for (column, z) in rows.as_slice().chunks_exact(f.len()).zip(&z) {
+                f.iter_mut().zip(column).for_each(|(f, l)| *f += z * l);
+            }
+        }
+    }
+    f
+}
+
+/// Inputs (r x d) whose values of f determine those at all others.
+struct PriorPivots {
+    inputs: DMatrix<f64>,
+    factor: PivotFactor,
+}
+
+impl PriorPivots {
+    /// The rows of L at some inputs, b x r, where inputs were made pivots until no variance of f at these inputs is left `open` by more
+    /// than so much.
+    fn cover(&mut self, kernel: &dyn Kernel, inputs: &DMatrix<f64>, variances: &[f64], open: f64) -> DMatrix<f64> {
+        loop {
+            let mut rows = kernel.matrix(inputs, &self.inputs);
+            self.factor.rows_from_covariances(&mut rows);
+            let mut left = DVector::from_column_slice(variances);
+            for column in rows.as_slice().chunks_exact(left.len()) {
+                left.iter_mut().zip(column).for_each(|(left, v)| *left -= v * v);
+            }
+            let place = left.imax();
+            if left[place] <= open {
+                return rows;
+            }
+            self.factor.add_pivot(&rows.row(place).iter().copied().collect::<Vec<f64>>(), left[place]);
+            let last = self.inputs.nrows();
+            self.inputs = std::mem::replace(&mut self.inputs, DMatrix::zeros(0, 0)).insert_row(last, 0.0);
+            self.inputs.set_row(last, &inputs.row(place));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -122,5 +186,39 @@ mod prior_tests {
         }
         let expected = kernel.matrix(&x, &x);
         assert!((sum / 40_000.0 - expected).amax() < 0.06);
+    }
+
+    /// f at more inputs than lead: at places next to each other it hardly differs, and its covariance between any two is the kernel's.
+    #[test]
+    fn draws_at_many_inputs_have_the_kernel_as_covariance() {
+        let kernel = ExponentiatedQuadratic::isotropic(2.0, 0.7);
+        // The last inputs lie outside of the leading ones.
+        let n = LEADING + 3 * BLOCK + 5;
+        let x = DMatrix::from_fn(
+            n,
+            1,
+            |i, _| if i < n - 5 { (i as f64 * 0.618).fract() } else { 2.0 + i as f64 - n as f64 },
+        );
+        let mut stream = Pcg64::from_seed([4; 32]);
+        let places = [3, LEADING + 77, n - 2];
+        let mut sum = DMatrix::zeros(3, 3);
+        for _ in 0..2000 {
+            let f = draw_from_prior(&kernel, &x, &mut stream);
+            let f = DVector::from_iterator(3, places.iter().map(|&i| f[i]));
+            sum += &f * f.transpose();
+        }
+        let chosen = x.select_rows(&places);
+        assert!((sum / 2000.0 - kernel.matrix(&chosen, &chosen)).amax() < 0.25);
+    }
+
+    /// All of the variance is explained, also of inputs that no pivot of the leading ones is near.
+    #[test]
+    fn pivots_cover_inputs_far_from_the_leading_ones() {
+        let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+        let whole = pivoted_cholesky(&[1.0], |_, out| out[0] = 1.0, TOLERANCE);
+        let mut pivots = PriorPivots { inputs: DMatrix::zeros(1, 1), factor: PivotFactor::new(&whole) };
+        let x = DMatrix::from_fn(300, 1, |i, _| 0.02 * i as f64);
+        let rows = pivots.cover(&kernel, &x, &[1.0; 300], TOLERANCE);
+        assert!(pivots.inputs.nrows() < 25 && (&rows * rows.transpose() - kernel.matrix(&x, &x)).amax() < 1e-11);
     }
 }
