@@ -85,7 +85,8 @@ impl PredictiveMixture {
 
     /// The log density of each observation, nats.
     pub fn log_densities(&self, observed: &[f64]) -> Vec<f64> {
-        observed.iter().enumerate().map(|(place, y)| self.log_density(place, *y)).collect()
+        let log_weights: Vec<f64> = self.parts.iter().map(|part| part.weight.ln()).collect();
+        observed.iter().enumerate().map(|(place, y)| self.log_density(&log_weights, place, *y)).collect()
     }
 
     /// The mass of the smallest central interval of each distribution that holds the observation: `1 - 2 min(F(y), 1 - F(y))`.
@@ -105,12 +106,17 @@ impl PredictiveMixture {
         observed.iter().enumerate().map(|(place, y)| self.ranked_probability_score(place, *y)).collect()
     }
 
-    fn log_density(&self, place: usize, y: f64) -> f64 {
-        let logs = self.components_at_input(place).map(|normal| normal.weight.ln() + normal.log_density(y));
+    fn log_density(&self, log_weights: &[f64], place: usize, y: f64) -> f64 {
+        let normals = self.components_at_input(place).zip(log_weights);
+        let mut logs = normals.map(|(normal, log_weight)| log_weight + normal.log_density(y));
+        // One part has nothing to be added to.
+        if let [_] = log_weights {
+            return logs.next().map_or(f64::NEG_INFINITY, |log| log.max(f64::NEG_INFINITY));
+        }
         let logs: Vec<f64> = logs.collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // One part, or a density that is nowhere: nothing to add up.
-        if logs.len() == 1 || !most.is_finite() {
+        // A density that is nowhere.
+        if !most.is_finite() {
             return most;
         }
         most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln()

@@ -89,17 +89,25 @@ pub fn coinpress_mean(values: &mut [f64], within: MeanInterval, shares: &[f64], 
         let (low, high) = (centre - step.clip, centre + step.clip);
         // Four sums side by side, which the processor adds at once; their order is part of the result.
         let mut sums = [0.0; 4];
-        for chunk in values.chunks_mut(4) {
-            for (value, sum) in chunk.iter_mut().zip(&mut sums) {
-                *value = value.clamp(low, high);
-                *sum += *value;
-            }
+        let (fours, rest) = values.as_chunks_mut::<4>();
+        for four in fours {
+            clamp_and_add(four, &mut sums, low, high);
         }
+        clamp_and_add(rest, &mut sums, low, high);
         let noise: f64 = StandardNormal.sample(stream);
         centre = sums.iter().sum::<f64>() / n as f64 + step.sd * noise;
         radius = step.next_radius;
     }
     centre
+}
+
+/// Clamps values and adds each to its sum.
+#[inline(always)]
+fn clamp_and_add(values: &mut [f64], sums: &mut [f64; 4], low: f64, high: f64) {
+    for (value, sum) in values.iter_mut().zip(sums) {
+        *value = value.clamp(low, high);
+        *sum += *value;
+    }
 }
 
 #[cfg(test)]

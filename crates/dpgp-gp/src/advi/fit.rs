@@ -29,8 +29,7 @@ pub enum VariationalFamily {
 /// // mu = (1, 2), omega = (0, ln 3) and L_21 = 0.5: z = (1 + n_1, 2 + 0.5 n_1 + 3 n_2).
 /// let mut guide = VariationalGaussian::standard_normal(VariationalFamily::FullRank, 2);
 /// guide.parameters = vec![1.0, 2.0, 0.0, 3f64.ln(), 0.5];
-/// let mut z = [0.0; 2];
-/// guide.transform_standard_normal(&[2.0, -1.0], &mut z);
+/// let z = guide.transform_standard_normal(vec![2.0, -1.0]).z;
 /// assert!((z[0] - 3.0).abs() < 1e-15 && z[1].abs() < 1e-14);
 /// assert!((guide.standard_deviations()[1] - 9.25f64.sqrt()).abs() < 1e-14);
 /// ```
@@ -67,29 +66,13 @@ impl VariationalGaussian {
     }
 
     /// `z = mu + L n` for a standard normal `n` (d).
-    pub fn transform_standard_normal(&self, n: &[f64], z: &mut [f64]) {
-        for i in 0..self.dimension {
+    pub fn transform_standard_normal(&self, n: Vec<f64>) -> GuideDraw {
+        let diagonal: Vec<f64> = (0..self.dimension).map(|i| self.factor_diagonal_entry(i)).collect();
+        let entries = (0..self.dimension).map(|i| {
             let below: f64 = (0..i).map(|j| self.factor_lower_entry(i, j) * n[j]).sum();
-            z[i] = self.parameters[i] + self.factor_diagonal_entry(i) * n[i] + below;
-        }
-    }
-
-    /// Turns the gradient of a loss with respect to `z = mu + L n` into its gradient with respect to the parameters, plus
-    /// `entropy` times the gradient of the entropy (`sum omega` and a constant).
-    pub fn backpropagate_gradient(&self, loss: &[f64], n: &[f64], entropy: f64, gradient: &mut [f64]) {
-        let d = self.dimension;
-        gradient[..d].copy_from_slice(loss);
-        for i in 0..d {
-            // `dz_i / d omega_i = exp(omega_i) n_i`, and the entropy of `N(mu, L L')` is `ln det L` and a constant.
-            gradient[d + i] = loss[i] * self.factor_diagonal_entry(i) * n[i] + entropy;
-        }
-        if self.family == VariationalFamily::FullRank {
-            let mut rest = gradient[2 * d..].iter_mut();
-            for (i, loss) in loss.iter().enumerate() {
-                // `dz_i / d L_ij = n_j`.
-                n[..i].iter().zip(&mut rest).for_each(|(n, g)| *g = loss * n);
-            }
-        }
+            self.parameters[i] + diagonal[i] * n[i] + below
+        });
+        GuideDraw { z: entries.collect(), n, diagonal, family: self.family }
     }
 
     /// The entry of L on the diagonal: positive whatever omega is, so that no step leaves the family.
@@ -102,6 +85,37 @@ impl VariationalGaussian {
         match self.family {
             VariationalFamily::MeanField => 0.0,
             VariationalFamily::FullRank => self.parameters[2 * self.dimension + i * (i - 1) / 2 + j],
+        }
+    }
+}
+
+/// A draw of a guide, and what gradients need to pass through it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GuideDraw {
+    /// `z = mu + L n` (d).
+    pub z: Vec<f64>,
+    n: Vec<f64>,
+    /// The diagonal of L.
+    diagonal: Vec<f64>,
+    family: VariationalFamily,
+}
+
+impl GuideDraw {
+    /// Turns the gradient of a loss with respect to `z` into its gradient with respect to the parameters of the guide, plus `entropy`
+    /// times the gradient of the entropy (`sum omega` and a constant).
+    pub fn backpropagate_gradient(&self, loss: &[f64], entropy: f64, gradient: &mut [f64]) {
+        let d = self.z.len();
+        gradient[..d].copy_from_slice(loss);
+        for (((gradient, loss), diagonal), n) in gradient[d..].iter_mut().zip(loss).zip(&self.diagonal).zip(&self.n) {
+            // `dz_i / d omega_i = exp(omega_i) n_i`, and the entropy of `N(mu, L L')` is `ln det L` and a constant.
+            *gradient = loss * diagonal * n + entropy;
+        }
+        if self.family == VariationalFamily::FullRank {
+            let mut rest = gradient[2 * d..].iter_mut();
+            for (i, loss) in loss.iter().enumerate() {
+                // `dz_i / d L_ij = n_j`.
+                self.n[..i].iter().zip(&mut rest).for_each(|(n, g)| *g = loss * n);
+            }
         }
     }
 }
@@ -186,8 +200,6 @@ pub fn fit_variational_posterior(
 /// The gradient of a step, with the buffers that it is made in: allocated once, not once a row.
 struct NoisyGradient {
     batch: Vec<usize>,
-    n: Vec<f64>,
-    z: Vec<f64>,
     prior: Vec<f64>,
     loss: Vec<f64>,
     row: Vec<f64>,
@@ -198,8 +210,6 @@ impl NoisyGradient {
     fn new(d: usize, parameters: usize) -> Self {
         Self {
             batch: Vec::new(),
-            n: vec![0.0; d],
-            z: vec![0.0; d],
             prior: vec![0.0; d],
             loss: vec![0.0; d],
             row: vec![0.0; parameters],
@@ -217,17 +227,17 @@ impl NoisyGradient {
     ) {
         let (rows, size) = (model.row_count(), batch_size(model.row_count(), training.rate) as f64);
         training.sampling.draw(rows, training.rate, &mut streams.batches, &mut self.batch);
-        self.n.iter_mut().for_each(|n| *n = StandardNormal.sample(&mut streams.draws));
-        guide.transform_standard_normal(&self.n, &mut self.z);
-        model.log_prior(&self.z, &mut self.prior);
+        let n = StandardNormal.sample_iter(&mut streams.draws).take(model.dimension());
+        let draw = guide.transform_standard_normal(n.collect());
+        model.log_prior(&draw.z, &mut self.prior);
         self.sum.fill(0.0);
         for &row in &self.batch {
-            model.log_likelihood(row, &self.z, &mut self.loss);
+            model.write_likelihood_gradient(row, &draw.z, &mut self.loss);
             for (loss, prior) in self.loss.iter_mut().zip(&self.prior) {
                 // Prior and entropy are split over the rows of the batch, and so the clip takes its part of them too.
                 *loss = -(rows as f64 * *loss + prior) / size;
             }
-            guide.backpropagate_gradient(&self.loss, &self.n, -1.0 / size, &mut self.row);
+            draw.backpropagate_gradient(&self.loss, -1.0 / size, &mut self.row);
             // After the scaling by N / B: c bounds what is summed, which is what the noise is calibrated to.
             let factor = training.clip.map_or(1.0, |clip| clip_factor(&self.row, clip));
             self.sum.iter_mut().zip(&self.row).for_each(|(sum, g)| *sum += factor * g);

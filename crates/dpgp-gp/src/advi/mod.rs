@@ -14,7 +14,7 @@ mod laws;
 mod model;
 
 pub use fit::{
-    BatchSampling, FitRandomStreams, VariationalFamily, VariationalFitOptions, VariationalGaussian, WindowedAdaGrad,
-    batch_size, find_posterior_mode, fit_variational_posterior,
+    BatchSampling, FitRandomStreams, GuideDraw, VariationalFamily, VariationalFitOptions, VariationalGaussian,
+    WindowedAdaGrad, batch_size, find_posterior_mode, fit_variational_posterior,
 };
 pub use model::{BayesianLinearModel, BayesianLogisticModel, BayesianModel};

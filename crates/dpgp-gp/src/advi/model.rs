@@ -12,9 +12,11 @@ pub trait BayesianModel: Sync {
     /// Number of rows.
     fn row_count(&self) -> usize;
 
-    /// `log p(row | z)`; its gradient in `z` is written to `gradient` (d). A row's value and gradient depend on no other row: that
-    /// is what clipping rests on.
-    fn log_likelihood(&self, row: usize, z: &[f64], gradient: &mut [f64]) -> f64;
+    /// `log p(row | z)`. A row's value and gradient depend on no other row: that is what clipping rests on.
+    fn log_likelihood(&self, row: usize, z: &[f64]) -> f64;
+
+    /// Writes the gradient of [`BayesianModel::log_likelihood`] in `z` to `gradient` (d).
+    fn write_likelihood_gradient(&self, row: usize, z: &[f64], gradient: &mut [f64]);
 
     /// `log p(z)` on the unconstrained scale; its gradient is written to `gradient` (d).
     fn log_prior(&self, z: &[f64], gradient: &mut [f64]) -> f64;
@@ -24,7 +26,8 @@ pub trait BayesianModel: Sync {
         let mut value = self.log_prior(z, gradient);
         let mut one = vec![0.0; z.len()];
         for row in 0..self.row_count() {
-            value += self.log_likelihood(row, z, &mut one);
+            value += self.log_likelihood(row, z);
+            self.write_likelihood_gradient(row, z, &mut one);
             gradient.iter_mut().zip(&one).for_each(|(sum, g)| *sum += g);
         }
         value
@@ -40,8 +43,9 @@ pub trait BayesianModel: Sync {
 /// // x = 1 and y = 3 at w = 1, s = 1: a residual of 2, so that d/dw = 2, d/dt = 2^2 - 1, and no more than 2 in the density.
 /// let model = BayesianLinearModel::new(&DMatrix::from_element(1, 1, 1.0), &[3.0], 1.0);
 /// let mut gradient = [0.0; 2];
-/// let value = model.log_likelihood(0, &[1.0, 0.0], &mut gradient);
+/// model.write_likelihood_gradient(0, &[1.0, 0.0], &mut gradient);
 /// assert_eq!(gradient, [2.0, 3.0]);
+/// let value = model.log_likelihood(0, &[1.0, 0.0]);
 /// assert!((value + 2.0 + 0.5 * std::f64::consts::TAU.ln()).abs() < 1e-15);
 /// ```
 #[derive(Debug, Clone)]
@@ -63,6 +67,13 @@ impl BayesianLinearModel {
             prior_variance,
         }
     }
+
+    /// The inputs of a row, its residual, and the precision of the noise.
+    fn row_terms(&self, row: usize, z: &[f64]) -> (&[f64], f64, f64) {
+        let x = &self.inputs[row * self.weights..(row + 1) * self.weights];
+        let (w, log_sd) = (&z[..self.weights], z[self.weights]);
+        (x, self.targets[row] - dot(x, w), (-2.0 * log_sd).exp())
+    }
 }
 
 impl BayesianModel for BayesianLinearModel {
@@ -74,15 +85,16 @@ impl BayesianModel for BayesianLinearModel {
         self.targets.len()
     }
 
-    fn log_likelihood(&self, row: usize, z: &[f64], gradient: &mut [f64]) -> f64 {
-        let x = &self.inputs[row * self.weights..(row + 1) * self.weights];
-        let (w, log_sd) = (&z[..self.weights], z[self.weights]);
-        let residual = self.targets[row] - dot(x, w);
-        let precision = (-2.0 * log_sd).exp();
+    fn log_likelihood(&self, row: usize, z: &[f64]) -> f64 {
+        let (_, residual, precision) = self.row_terms(row, z);
+        -0.5 * (precision * residual * residual + std::f64::consts::TAU.ln()) - z[self.weights]
+    }
+
+    fn write_likelihood_gradient(&self, row: usize, z: &[f64], gradient: &mut [f64]) {
+        let (x, residual, precision) = self.row_terms(row, z);
         gradient.iter_mut().zip(x).for_each(|(g, x)| *g = precision * residual * x);
         // `p = e^(-2 t)` falls by twice itself per unit of t, and the density holds `-p r^2 / 2 - t`.
         gradient[self.weights] = precision * residual * residual - 1.0;
-        -0.5 * (precision * residual * residual + std::f64::consts::TAU.ln()) - log_sd
     }
 
     fn log_prior(&self, z: &[f64], gradient: &mut [f64]) -> f64 {
@@ -104,7 +116,8 @@ impl BayesianModel for BayesianLinearModel {
 /// // At z = 0 both classes have the probability 1/2, and the gradient is y x / 2.
 /// let model = BayesianLogisticModel::new(&DMatrix::from_row_slice(1, 2, &[4.0, -6.0]), &[false], 1.0);
 /// let mut gradient = [0.0; 2];
-/// assert!((model.log_likelihood(0, &[0.0; 2], &mut gradient) + 2f64.ln()).abs() < 1e-15);
+/// model.write_likelihood_gradient(0, &[0.0; 2], &mut gradient);
+/// assert!((model.log_likelihood(0, &[0.0; 2]) + 2f64.ln()).abs() < 1e-15);
 /// assert_eq!(gradient, [-2.0, 3.0]);
 /// assert_eq!(model.accuracy(&[-1.0, 0.0]), 1.0);
 /// ```
@@ -129,6 +142,12 @@ impl BayesianLogisticModel {
         }
     }
 
+    /// The inputs of a row and its margin, `y x'z`.
+    fn row_margin(&self, row: usize, z: &[f64]) -> (&[f64], f64) {
+        let x = &self.inputs[row * self.dimension..(row + 1) * self.dimension];
+        (x, self.labels[row] * dot(x, z))
+    }
+
     /// The share of rows whose class is the sign of `x'z`.
     pub fn accuracy(&self, z: &[f64]) -> f64 {
         let rows = self.inputs.chunks_exact(self.dimension).zip(&self.labels);
@@ -150,16 +169,20 @@ impl BayesianModel for BayesianLogisticModel {
         self.labels.len()
     }
 
-    /// `-log(1 + e^-m)` of the margin `m = y x'z`, whose derivative is `1 / (1 + e^m)`.
-    fn log_likelihood(&self, row: usize, z: &[f64], gradient: &mut [f64]) -> f64 {
-        let x = &self.inputs[row * self.dimension..(row + 1) * self.dimension];
-        let label = self.labels[row];
-        let margin = label * dot(x, z);
+    /// `-log(1 + e^-m)` of the margin `m = y x'z`.
+    fn log_likelihood(&self, row: usize, z: &[f64]) -> f64 {
+        let (_, margin) = self.row_margin(row, z);
         // An exponential of nothing but negative numbers cannot overflow; each sign has its own form of the same terms.
+        margin.min(0.0) - (-margin.abs()).exp().ln_1p()
+    }
+
+    /// The derivative by the margin is `1 / (1 + e^m)`.
+    fn write_likelihood_gradient(&self, row: usize, z: &[f64], gradient: &mut [f64]) {
+        let (x, margin) = self.row_margin(row, z);
         let decay = (-margin.abs()).exp();
         let miss = if margin > 0.0 { decay / (1.0 + decay) } else { 1.0 / (1.0 + decay) };
-        gradient.iter_mut().zip(x).for_each(|(g, x)| *g = label * miss * x);
-        margin.min(0.0) - decay.ln_1p()
+        let slope = self.labels[row] * miss;
+        gradient.iter_mut().zip(x).for_each(|(g, x)| *g = slope * x);
     }
 
     fn log_prior(&self, z: &[f64], gradient: &mut [f64]) -> f64 {
