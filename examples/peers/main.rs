@@ -71,7 +71,7 @@ fn design(n: usize, wide: usize, high: usize) -> (f64, f64) {
     };
     let counts = map.targets_per_column();
     let (seconds, design) = timed(|| design_cloaking_noise(map.distinct_columns(), &counts, &options).unwrap());
-    assert!(design.gap.unwrap() <= 1e-6);
+    assert!(design.gap.unwrap() <= 1e-11);
     let logs = design.noise_factor().diagonal().map(|d| 2.0 * d.ln()).sum();
     (seconds, logs / design.rank as f64)
 }

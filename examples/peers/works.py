@@ -43,7 +43,7 @@ def longest(values, step):
 
 
 def design(c):
-    """The smallest log det, by a primal-dual interior point method with a predictor and a corrector, to 1e-6 nats."""
+    """The smallest log det, by a primal-dual interior point method with a predictor and a corrector, to 1e-11 nats."""
     u, s, w = np.linalg.svd(c, full_matrices=False)
     rank = int((s > 1e-8 * s[0]).sum())
     u, s, w = u[:, :rank], s[:rank], w[:rank]
@@ -53,7 +53,7 @@ def design(c):
     g, z = leverages(w, v)
     slack = np.maximum(1 - g, 0.02)
     for _ in range(100):
-        if rank * np.log(v.sum() * g.max() / rank) <= 1e-6:
+        if rank * np.log(v.sum() * g.max() / rank) <= 1e-11:
             break
         system = z.T @ z
         system *= system

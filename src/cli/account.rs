@@ -37,14 +37,14 @@ pub struct AccountArguments {
     #[arg(long, value_name = "MU", value_parser = parse_number(Positive::new), allow_negative_numbers = true)]
     mu: Vec<Positive>,
     /// The standard deviation of the noise of each step, divided by the norm bound on the contribution of one row
-    #[arg(long, value_name = "S", value_parser = parse_number(Positive::new), allow_negative_numbers = true, requires = "relation")]
+    #[arg(long, value_name = "S", value_parser = parse_number(Positive::new), allow_negative_numbers = true, requires_all = ["relation", "steps"])]
     noise_multiplier: Option<Positive>,
     /// The probability with which a row takes part in a step, independently of other rows [default: every row takes part]
     #[arg(long, value_name = "Q", value_parser = parse_number(Share::new), requires = "noise_multiplier", allow_negative_numbers = true)]
     sampling_rate: Option<Share>,
     /// The number of steps
-    #[arg(long, value_name = "N", default_value = "1", requires = "noise_multiplier")]
-    steps: NonZeroU32,
+    #[arg(long, value_name = "N", requires = "noise_multiplier")]
+    steps: Option<NonZeroU32>,
     /// The neighbours: one row is added or removed, or replaced
     #[arg(long, value_name = "RELATION", value_parser = relation_parser(), requires = "noise_multiplier")]
     relation: Option<NeighbourRelation>,
@@ -80,8 +80,8 @@ impl AccountArguments {
     /// The steps that the options describe; none if they name releases.
     fn event(&self) -> Option<(PrivacyEvent, NeighbourRelation)> {
         let sampling = self.sampling_rate.map_or(Sampling::FullBatch, |rate| Sampling::Poisson { rate: rate.get() });
-        let noise_multiplier = self.noise_multiplier?.get();
-        Some((PrivacyEvent { noise_multiplier, sampling, steps: self.steps.get() }, self.relation?))
+        let (noise_multiplier, steps) = (self.noise_multiplier?.get(), self.steps?.get());
+        Some((PrivacyEvent { noise_multiplier, sampling, steps }, self.relation?))
     }
 }
 

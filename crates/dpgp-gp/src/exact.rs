@@ -149,7 +149,7 @@ pub(super) fn factorise_training_covariance(
     training: &DMatrix<f64>,
 ) -> Result<Cholesky, LinalgError> {
     let factor = Cholesky::new_in_place(MATRIX, || {
-        let mut k = kernel.matrix(training, training);
+        let mut k = kernel.lower_triangle(training);
         (0..k.nrows()).for_each(|i| k[(i, i)] += noise_variance);
         k
     })?;

@@ -176,6 +176,9 @@ fn mean_absolute_normal(m: f64, variance: f64) -> f64 {
         return m.abs();
     }
     let s = variance.sqrt();
+    if m == 0.0 {
+        return 2.0 * s * normal_pdf(0.0);
+    }
     m * (2.0 * normal_cdf(m / s) - 1.0) + 2.0 * s * normal_pdf(m / s)
 }
 

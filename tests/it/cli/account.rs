@@ -46,6 +46,7 @@ fn incomplete_questions_are_refused() {
         (&["--delta", "1e-5"][..], "--mu <MU>|--noise-multiplier <S>"),
         (&["--mu", "1"], "--delta <D>|--epsilon <E>"),
         (&["--delta", "1e-5", "--noise-multiplier", "1"], "--relation"),
+        (&["--delta", "1e-5", "--noise-multiplier", "1", "--relation", "add-remove"], "--steps"),
         (&["--delta", "1e-5", "--epsilon", "1", "--mu", "1"], "cannot be used with"),
         (&["--delta", "1e-5", "--mu", "nan"], "must be greater than 0 and finite, found NaN"),
         (&["--delta", "1e-5", "--mu", "-1"], "must be greater than 0 and finite, found -1"),

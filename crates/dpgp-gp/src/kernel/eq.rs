@@ -159,13 +159,29 @@ impl Kernel for ExponentiatedQuadratic {
     }
 
     fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+        self.write_matrix(a, b, |_| 0)
+    }
+
+    fn lower_triangle(&self, a: &DMatrix<f64>) -> DMatrix<f64> {
+        self.write_matrix(a, a, |column| column)
+    }
+}
+
+impl ExponentiatedQuadratic {
+    /// The matrix from the row `first_row` of each column on, and zeros above it.
+    fn write_matrix(
+        &self,
+        a: &DMatrix<f64>,
+        b: &DMatrix<f64>,
+        first_row: impl Fn(usize) -> usize + Sync,
+    ) -> DMatrix<f64> {
         let mut out = DMatrix::zeros(a.nrows(), b.nrows());
         // `r^2 / (2 l^2) = (r / (sqrt 2 l))^2`: a multiplication for each pair in place of a division.
         let scales: Vec<f64> = (0..a.ncols()).map(|l| std::f64::consts::FRAC_1_SQRT_2 / self.lengthscale(l)).collect();
         let columns = (PIECE / a.nrows().max(1)).max(1);
         let pairs = KernelColumnWriter { a, b, scales: &scales, variance: self.variance };
         for_each_piece_in_parallel(out.as_mut_slice().chunks_mut(columns * a.nrows().max(1)), |place, values| {
-            pairs.write_kernel_columns(place * columns, values);
+            pairs.write_kernel_columns(place * columns, &first_row, values);
         });
         out
     }
@@ -183,25 +199,27 @@ struct KernelColumnWriter<'a> {
 }
 
 impl KernelColumnWriter<'_> {
-    /// Writes the columns from one on.
-    fn write_kernel_columns(&self, first: usize, values: &mut [f64]) {
+    /// Writes the columns from one on, each from its first row on.
+    fn write_kernel_columns(&self, first: usize, first_row: &impl Fn(usize) -> usize, values: &mut [f64]) {
         let level = Level::new();
         dispatch!(level, simd => simd.vectorize(
             #[inline(always)]
-            || self.write_kernel_values(first, values)
+            || self.write_kernel_values(first, first_row, values)
         ));
     }
 
     /// Writes `variance exp(-sum_l scale_l^2 (a_il - b_jl)^2)` column by column, in loops that the compiler turns into vector
     /// instructions.
     #[inline(always)]
-    fn write_kernel_values(&self, first: usize, values: &mut [f64]) {
+    fn write_kernel_values(&self, first: usize, first_row: &impl Fn(usize) -> usize, values: &mut [f64]) {
         let rows = self.a.nrows();
-        for (j, values) in values.chunks_exact_mut(rows.max(1)).enumerate() {
+        for (column, values) in (first..).zip(values.chunks_exact_mut(rows.max(1))) {
+            let top = first_row(column);
+            let values = &mut values[top..];
             // An input of infinite lengthscale adds nothing.
             for (l, scale) in self.scales.iter().enumerate().filter(|(_, scale)| **scale > 0.0) {
-                let inputs = &self.a.as_slice()[l * rows..(l + 1) * rows];
-                subtract_scaled_squared_distances(values, inputs, self.b[(first + j, l)], *scale);
+                let inputs = &self.a.as_slice()[l * rows + top..(l + 1) * rows];
+                subtract_scaled_squared_distances(values, inputs, self.b[(column, l)], *scale);
             }
             for value in values {
                 *value = self.variance * exponential_of_nonpositive(*value);

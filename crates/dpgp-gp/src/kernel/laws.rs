@@ -38,6 +38,7 @@ proptest! {
         for (name, setting) in examples() {
             let kernel = setting.build_kernel(&x);
             let k = kernel.matrix(&x, &x);
+            prop_assert_eq!(kernel.lower_triangle(&x).lower_triangle(), k.lower_triangle(), "{}", name);
             for i in 0..4 {
                 let row: Vec<f64> = x.row(i).iter().copied().collect();
                 prop_assert!((kernel.diagonal(&x)[i] - k[(i, i)]).abs() <= 1e-14 * k[(i, i)], "{}", name);

@@ -81,6 +81,11 @@ pub trait Kernel: Send + Sync {
         DMatrix::from_fn(a.nrows(), b.nrows(), |i, j| self.value(&left[i], &right[j]))
     }
 
+    /// The matrix of `k(a_i, a_j)` (n x n), which is symmetric, on and below the diagonal; above it stand its entries or zeros.
+    fn lower_triangle(&self, a: &DMatrix<f64>) -> DMatrix<f64> {
+        self.matrix(a, a)
+    }
+
     /// The n values of `k(a_i, a_i)`.
     fn diagonal(&self, a: &DMatrix<f64>) -> Vec<f64> {
         let mut row = vec![0.0; a.ncols()];

@@ -64,16 +64,16 @@ impl Frequencies {
 
     /// The cosine and the sine of each frequency at each input, side by side; one column of ones for the zero (n x columns).
     pub fn features(&self, inputs: &DMatrix<f64>, period: f64) -> DMatrix<f64> {
-        let mut columns = Vec::new();
+        let axes = AxisWaves::new(self.vectors.iter().map(Vec::as_slice), inputs, period);
+        let mut features = Vec::with_capacity(inputs.nrows() * self.column_count());
         for vector in &self.vectors {
-            let turns = DVector::from_iterator(vector.len(), vector.iter().map(|entry| *entry as f64));
-            let angles = inputs * turns * (std::f64::consts::TAU / period);
-            columns.push(angles.map(f64::cos));
+            let mut waves = axes.waves(vector);
+            features.append(&mut waves.cosines);
             if !is_zero(vector) {
-                columns.push(angles.map(f64::sin));
+                features.append(&mut waves.sines);
             }
         }
-        if columns.is_empty() { DMatrix::zeros(inputs.nrows(), 0) } else { DMatrix::from_columns(&columns) }
+        DMatrix::from_vec(inputs.nrows(), self.column_count(), features)
     }
 
     /// How many columns [`Frequencies::features`] has: two for each frequency, and one for the zero.
@@ -100,6 +100,55 @@ impl Frequencies {
             place += width;
         }
         gathered
+    }
+}
+
+/// A cosine and a sine of an angle at each input (n).
+#[derive(Debug, Clone)]
+pub(super) struct Waves {
+    pub cosines: Vec<f64>,
+    pub sines: Vec<f64>,
+}
+
+/// The waves of whole numbers along each axis, of which those of vectors are products: cosine and sine are taken once for each input and
+/// number, not for each vector.
+pub(super) struct AxisWaves {
+    /// By the absolute number, from 0.
+    axes: Vec<Vec<Waves>>,
+    inputs: usize,
+}
+
+impl AxisWaves {
+    /// For these vectors, at some inputs (n x d).
+    pub fn new<'a>(vectors: impl Iterator<Item = &'a [i64]>, inputs: &DMatrix<f64>, period: f64) -> Self {
+        let mut most = vec![0; inputs.ncols()];
+        for vector in vectors {
+            most.iter_mut().zip(vector).for_each(|(most, entry)| *most = entry.unsigned_abs().max(*most));
+        }
+        let axes = inputs.column_iter().zip(most).map(|(column, most)| {
+            let numbers = 0..=most;
+            let of_number = |number: u64| {
+                let angles = column.iter().map(|x| x * number as f64 * (std::f64::consts::TAU / period));
+                let (sines, cosines) = angles.map(f64::sin_cos).unzip();
+                Waves { cosines, sines }
+            };
+            numbers.map(of_number).collect()
+        });
+        Self { axes: axes.collect(), inputs: inputs.nrows() }
+    }
+
+    /// Those of a vector, one of those given.
+    pub fn waves(&self, vector: &[i64]) -> Waves {
+        let mut product = Waves { cosines: vec![1.0; self.inputs], sines: vec![0.0; self.inputs] };
+        for (axis, entry) in self.axes.iter().zip(vector).filter(|(_, entry)| **entry != 0) {
+            let (along, sign) = (&axis[entry.unsigned_abs() as usize], entry.signum() as f64);
+            let waves = product.cosines.iter_mut().zip(&mut product.sines);
+            for ((cosine, sine), (c, s)) in waves.zip(along.cosines.iter().zip(&along.sines)) {
+                let s = sign * s;
+                (*cosine, *sine) = (*cosine * c - *sine * s, *sine * c + *cosine * s);
+            }
+        }
+        product
     }
 }
 
@@ -269,6 +318,27 @@ mod tests {
         assert_eq!(disc.vectors(), expected.map(Vec::from));
         assert_eq!((disc.len(), disc.column_count(), disc.is_empty()), (7, 13, false));
         assert_eq!(canonical_half_space_vector(vec![0, -3, 2]), [0, 3, -2]);
+    }
+
+    #[test]
+    fn features_are_cosines_and_sines_of_the_angles() {
+        let frequencies = Frequencies::ball(7, 60, 3);
+        let inputs = DMatrix::from_fn(11, 3, |i, d| ((i * 5 + d * 3) as f64 * 0.37).fract());
+        let features = frequencies.features(&inputs, 1.3);
+        let mut columns = features.column_iter();
+        for vector in frequencies.vectors() {
+            let turns = |i: usize| (0..3).map(|d| inputs[(i, d)] * vector[d] as f64).sum::<f64>();
+            let angle = |i: usize| std::f64::consts::TAU / 1.3 * turns(i);
+            for wave in [f64::cos, f64::sin].iter().take(if is_zero(vector) { 1 } else { 2 }) {
+                let column = columns.next().unwrap();
+                assert!(
+                    column.iter().enumerate().all(|(i, value)| (value - wave(angle(i))).abs() < 1e-13),
+                    "{vector:?}"
+                );
+            }
+        }
+        assert!(columns.next().is_none());
+        assert_eq!(Frequencies::from_vectors([]).features(&inputs, 1.3).shape(), (11, 0));
     }
 
     /// The zero has one column, each other two.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::Frequencies;
-use super::frequencies::{canonical_half_space_vector, is_zero};
+use super::frequencies::{AxisWaves, Waves, canonical_half_space_vector, is_zero};
 use dpgp_gp::kernel::{BoxKernel, ExponentiatedQuadraticTerm};
 use dpgp_gp::sites::{GramEntry, GramMap, GramMapTerm, PublicReferenceModel};
 
@@ -155,11 +155,12 @@ impl Frequencies {
         }
         let places = released.cosine_column_indices();
         let mut sums = Vec::new();
+        let axes = AxisWaves::new(builder.sums.keys().map(Vec::as_slice), sites, period);
         for (vector, entries) in builder.sums {
-            let waves = Self { vectors: vec![vector.clone()] }.features(sites, period);
+            let Waves { cosines, sines } = axes.waves(&vector);
             let place = places.get(vector.as_slice());
-            for (wave, entries) in entries.into_iter().enumerate() {
-                let column = waves.column(wave);
+            for (wave, (entries, column)) in entries.into_iter().zip([cosines, sines]).enumerate() {
+                let column = DVector::from_vec(column);
                 let released = place.map(|place| place + wave);
                 sums.push(GramMapTerm { mean: column.mean(), variance: column.variance(), released, entries });
             }
