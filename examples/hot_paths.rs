@@ -3,6 +3,7 @@
 
 use std::hint::black_box;
 
+use dpgp::gp::variational::draw_from_prior;
 use dpgp::gp::{exact_prediction_map, exact_target_sum_covariances};
 use dpgp::kernel::{BinKernel, BinObservation, Bins, ExponentiatedQuadratic};
 use dpgp::number::Positive;
@@ -26,6 +27,7 @@ fn main() {
         Some("least-risk") => least_risk(),
         Some("bin-covariances") => bin_covariances(),
         Some("rounded-noise") => rounded_noise(),
+        Some("draw-from-prior") => many_prior_values(),
         _ => panic!("hot_paths NAME, by the names in benches/instructions.toml"),
     }
 }
@@ -73,6 +75,12 @@ fn bin_covariances() {
 fn rounded_noise() {
     let law = RoundedGaussian::new(Positive::new(1000.0).unwrap()).unwrap();
     black_box(law.add_noise(&[0; 2000], &mut Pcg64::seed_from_u64(1)));
+}
+
+/// At so many inputs that most of them are not among those where pivots are looked for.
+fn many_prior_values() {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+    black_box(draw_from_prior(&kernel, &points(20_000, 1), &mut Pcg64::seed_from_u64(1)));
 }
 
 fn sufficient_statistics() {

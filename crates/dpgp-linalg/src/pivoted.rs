@@ -29,8 +29,7 @@ pub fn pivoted_cholesky(
     growing.finish()
 }
 
-/// The lower factor of the covariance of the pivots alone (r x r), by which rows of `L` can be computed for any other point: of a
-/// matrix so large that L itself would not fit into the memory.
+/// The rows of L at the pivots (r x r). They determine the row of L at any other point, so L need not fit into memory.
 ///
 /// ```
 /// use dpgp_linalg::{PivotFactor, pivoted_cholesky};
@@ -50,13 +49,13 @@ pub struct PivotFactor {
 }
 
 impl PivotFactor {
-    /// Of the pivots of a factorisation.
+    /// Takes them from a factorisation.
     pub fn new(whole: &PivotedCholesky) -> Self {
         Self { lower: whole.factor.select_rows(&whole.pivots) }
     }
 
-    /// Replaces the covariances of some points with the pivots (b x r) by the rows of L at these points. What they leave of the variance
-    /// of a point is that less the squared length of its row. Cost `b r^2`.
+    /// Replaces the covariances between some points and the pivots (b x r) by the rows of L at these points, at a cost of `b r^2`. The
+    /// variance of a point that the pivots do not explain is its variance minus the squared norm of its row.
     pub fn rows_from_covariances(&self, covariances: &mut DMatrix<f64>) {
         let points = covariances.nrows();
         let level = Level::new();
@@ -76,12 +75,12 @@ impl PivotFactor {
         }
     }
 
-    /// Makes a point a pivot, by its row of L so far and what that leaves of its variance, which must be positive.
-    pub fn add_pivot(&mut self, row: &[f64], left: f64) {
+    /// Makes a point a pivot, given its row of L so far and the variance that the row does not explain, which must be positive.
+    pub fn add_pivot(&mut self, row: &[f64], unexplained: f64) {
         let rank = row.len();
         let mut lower = std::mem::replace(&mut self.lower, DMatrix::zeros(0, 0)).resize(rank + 1, rank + 1, 0.0);
         row.iter().enumerate().for_each(|(j, entry)| lower[(rank, j)] = *entry);
-        lower[(rank, rank)] = left.sqrt();
+        lower[(rank, rank)] = unexplained.sqrt();
         self.lower = lower;
     }
 }
@@ -252,7 +251,7 @@ mod tests {
         }
     }
 
-    /// A factor of the first hundred points, to which pivots are added until it explains the others, is one of all.
+    /// Pivots of the first hundred points, with more added until they explain the others, factorise the whole matrix.
     #[test]
     fn pivots_of_some_points_grow_to_those_of_all() {
         let x: Vec<f64> = (0..200).map(|i| -4.0 + 0.04 * f64::from(i)).collect();

@@ -89,7 +89,7 @@ impl VariationalGaussian {
     }
 }
 
-/// A draw of a guide, and what gradients need to pass through it.
+/// A draw of a guide, with what turns gradients in `z` into gradients in the parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GuideDraw {
     /// `z = mu + L n` (d).

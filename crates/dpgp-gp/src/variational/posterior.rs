@@ -66,7 +66,7 @@ impl GaussianPrediction {
 const TOLERANCE: f64 = 1e-12;
 /// Inputs, at equal distances in their order, among which pivots are looked for first.
 const LEADING: usize = 4096;
-/// With more inputs, these are explained this much better, so that they rarely leave much of another one.
+/// The tolerance for them, relative to that for all: the others then rarely need pivots of their own.
 const SHARPER: f64 = 0.1;
 /// Inputs at once, so that their rows of L stay in the cache of the second level.
 const BLOCK: usize = 1024;
@@ -74,8 +74,8 @@ const BLOCK: usize = 1024;
 /// One draw of f at n inputs (n x d), by a pivoted low-rank Cholesky factor L of their covariance: cost `n r^2`,
 /// where the rank r of a smooth kernel on a few lengthscales is some tens whatever n is.
 ///
-/// The pivots are those of a few thousand inputs, and as many more as the others need. A row of L follows from its input and
-/// the pivots, so that of many rows only f is kept.
+/// The pivots are those of a few thousand inputs, and as many more as the others need. The pivots alone determine the row of L at any
+/// input, so the rows are computed in blocks and only f is kept.
 pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut impl Rng) -> DVector<f64> {
     let variances = kernel.diagonal(inputs);
     let count = LEADING.min(inputs.nrows());
@@ -95,15 +95,15 @@ pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut 
         inputs: inputs.select_rows(leading.pivots.iter().map(|&j| &places[j])),
         factor: PivotFactor::new(&leading),
     };
-    let open = TOLERANCE * variances.iter().copied().fold(0.0, f64::max);
+    let tolerance = TOLERANCE * variances.iter().copied().fold(0.0, f64::max);
     let (mut z, mut f) = (Vec::<f64>::new(), DVector::zeros(inputs.nrows()));
-    // A pivot that is added says more of f at all inputs.
+    // A pivot that is added contributes to f at all inputs.
     while z.len() < pivots.inputs.nrows() {
         z.resize_with(pivots.inputs.nrows(), || StandardNormal.sample(stream));
         for start in (0..inputs.nrows()).step_by(BLOCK) {
             let end = inputs.nrows().min(start + BLOCK);
             let rows =
-                pivots.cover(kernel, &inputs.rows(start, end - start).into_owned(), &variances[start..end], open);
+                pivots.cover(kernel, &inputs.rows(start, end - start).into_owned(), &variances[start..end], tolerance);
             let f = &mut f.as_mut_slice()[start..end];
             f.fill(0.0);
             for (column, z) in rows.as_slice().chunks_exact(f.len()).zip(&z) {
@@ -114,16 +114,16 @@ pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut 
     f
 }
 
-/// Inputs (r x d) whose values of f determine those at all others.
+/// Inputs (r x d) whose values of f determine f at all others, up to the tolerance.
 struct PriorPivots {
     inputs: DMatrix<f64>,
     factor: PivotFactor,
 }
 
 impl PriorPivots {
-    /// The rows of L at some inputs, b x r, where inputs were made pivots until no variance of f at these inputs is left `open` by more
-    /// than so much.
-    fn cover(&mut self, kernel: &dyn Kernel, inputs: &DMatrix<f64>, variances: &[f64], open: f64) -> DMatrix<f64> {
+    /// The rows of L at some inputs (b x r). First makes those of them pivots at which more than `tolerance` of the variance is not
+    /// explained, the largest first.
+    fn cover(&mut self, kernel: &dyn Kernel, inputs: &DMatrix<f64>, variances: &[f64], tolerance: f64) -> DMatrix<f64> {
         loop {
             let mut rows = kernel.matrix(inputs, &self.inputs);
             self.factor.rows_from_covariances(&mut rows);
@@ -132,13 +132,15 @@ impl PriorPivots {
                 left.iter_mut().zip(column).for_each(|(left, v)| *left -= v * v);
             }
             let place = left.imax();
-            if left[place] <= open {
+            let unexplained = left[place];
+            if unexplained > tolerance {
+                self.factor.add_pivot(&rows.row(place).iter().copied().collect::<Vec<f64>>(), unexplained);
+                let last = self.inputs.nrows();
+                self.inputs = std::mem::replace(&mut self.inputs, DMatrix::zeros(0, 0)).insert_row(last, 0.0);
+                self.inputs.set_row(last, &inputs.row(place));
+            } else {
                 return rows;
             }
-            self.factor.add_pivot(&rows.row(place).iter().copied().collect::<Vec<f64>>(), left[place]);
-            let last = self.inputs.nrows();
-            self.inputs = std::mem::replace(&mut self.inputs, DMatrix::zeros(0, 0)).insert_row(last, 0.0);
-            self.inputs.set_row(last, &inputs.row(place));
         }
     }
 }
@@ -188,11 +190,11 @@ mod prior_tests {
         assert!((sum / 40_000.0 - expected).amax() < 0.06);
     }
 
-    /// f at more inputs than lead: at places next to each other it hardly differs, and its covariance between any two is the kernel's.
+    /// With more inputs than those that pivots are looked for among, some of them outside of their range.
     #[test]
     fn draws_at_many_inputs_have_the_kernel_as_covariance() {
         let kernel = ExponentiatedQuadratic::isotropic(2.0, 0.7);
-        // The last inputs lie outside of the leading ones.
+        // The last five inputs lie outside of the range of the others.
         let n = LEADING + 3 * BLOCK + 5;
         let x = DMatrix::from_fn(
             n,

@@ -110,8 +110,8 @@ pub(super) struct Waves {
     pub sines: Vec<f64>,
 }
 
-/// The waves of whole numbers along each axis, of which those of vectors are products: cosine and sine are taken once for each input and
-/// number, not for each vector.
+/// The waves of each whole number along each axis. Those of a vector are products of them, so that cosines and sines are computed once
+/// for each input and number, not for each vector.
 pub(super) struct AxisWaves {
     /// By the absolute number, from 0.
     axes: Vec<Vec<Waves>>,
