@@ -108,10 +108,10 @@ impl PredictiveMixture {
 
     fn log_density(&self, log_weights: &[f64], place: usize, y: f64) -> f64 {
         let normals = self.components_at_input(place).zip(log_weights);
-        let mut logs = normals.map(|(normal, log_weight)| log_weight + normal.log_density(y));
-        // One part has nothing to be added to.
-        if let [_] = log_weights {
-            return logs.next().map_or(f64::NEG_INFINITY, |log| log.max(f64::NEG_INFINITY));
+        let logs = normals.map(|(normal, log_weight)| log_weight + normal.log_density(y));
+        // One part needs no sum; a density that is not a number is none, as below.
+        if log_weights.len() == 1 {
+            return logs.fold(f64::NEG_INFINITY, f64::max);
         }
         let logs: Vec<f64> = logs.collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -176,6 +176,7 @@ fn mean_absolute_normal(m: f64, variance: f64) -> f64 {
         return m.abs();
     }
     let s = variance.sqrt();
+    // A part beside itself: the first term is zero.
     if m == 0.0 {
         return 2.0 * s * normal_pdf(0.0);
     }

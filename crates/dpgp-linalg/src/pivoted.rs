@@ -34,14 +34,14 @@ pub fn pivoted_cholesky(
 /// ```
 /// use dpgp_linalg::{PivotFactor, pivoted_cholesky};
 /// use nalgebra::DMatrix;
-/// // Variances 4 and 5, covariance 2: the pivots are the second point and the first.
-/// let a = DMatrix::from_row_slice(2, 2, &[4.0, 2.0, 2.0, 5.0]);
-/// let whole = pivoted_cholesky(&[4.0, 5.0], |j, out| out.copy_from_slice(a.column(j).as_slice()), 0.0);
+/// // Two points with variances of 4 and 9 and no covariance: the pivots are the second one and the first.
+/// let a = DMatrix::from_row_slice(2, 2, &[4.0, 0.0, 0.0, 9.0]);
+/// let whole = pivoted_cholesky(&[4.0, 9.0], |j, out| out.copy_from_slice(a.column(j).as_slice()), 0.0);
 /// assert_eq!(whole.pivots, [1, 0]);
-/// // Its covariances with them give the row of the first point.
-/// let mut row = DMatrix::from_row_slice(1, 2, &[2.0, 4.0]);
+/// // A third point has the covariances 6 and 5 with them: its row is 6 / 3 and 5 / 2.
+/// let mut row = DMatrix::from_row_slice(1, 2, &[6.0, 5.0]);
 /// PivotFactor::new(&whole).rows_from_covariances(&mut row);
-/// assert!((row - whole.factor.rows(0, 1)).amax() < 1e-15);
+/// assert!((row[0] - 2.0).abs() < 1e-15 && (row[1] - 2.5).abs() < 1e-15);
 /// ```
 #[derive(Debug, Clone)]
 pub struct PivotFactor {
@@ -59,9 +59,9 @@ impl PivotFactor {
     pub fn rows_from_covariances(&self, covariances: &mut DMatrix<f64>) {
         let points = covariances.nrows();
         let level = Level::new();
+        let mut columns: Vec<[f64; POINTS]> = vec![[0.0; POINTS]; covariances.ncols()];
         for start in (0..points).step_by(POINTS) {
             let end = points.min(start + POINTS);
-            let mut columns: Vec<[f64; POINTS]> = vec![[0.0; POINTS]; covariances.ncols()];
             for (to, from) in columns.iter_mut().zip(covariances.column_iter()) {
                 to[..end - start].copy_from_slice(&from.as_slice()[start..end]);
             }
@@ -75,9 +75,13 @@ impl PivotFactor {
         }
     }
 
-    /// Makes a point a pivot, given its row of L so far and the variance that the row does not explain, which must be positive.
+    /// Makes a point a pivot, given its row of L so far and the variance that the row does not explain.
+    ///
+    /// # Panics
+    /// Unless the row has an entry for each pivot and the variance is positive.
     pub fn add_pivot(&mut self, row: &[f64], unexplained: f64) {
-        let rank = row.len();
+        let rank = self.lower.nrows();
+        assert!(row.len() == rank && unexplained > 0.0, "a pivot has a row and a variance");
         let mut lower = std::mem::replace(&mut self.lower, DMatrix::zeros(0, 0)).resize(rank + 1, rank + 1, 0.0);
         row.iter().enumerate().for_each(|(j, entry)| lower[(rank, j)] = *entry);
         lower[(rank, rank)] = unexplained.sqrt();
@@ -118,7 +122,7 @@ pub fn low_rank_factor(
 /// Columns after which the fall of the remainder is looked at.
 const PROBE: usize = 32;
 
-/// Points at once: a column of them stays in registers.
+/// Points at once: few enough for a column of them to stay in registers or the cache of the first level.
 const POINTS: usize = 64;
 
 /// Replaces each row b of some columns by `L^-1 b` for a lower triangular L.

@@ -252,6 +252,8 @@ mod tests {
         assert!(whole.len() > 2 * PIECE);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         assert_eq!(pool.install(|| kernel.matrix(&a, &b)), whole);
+        let (square, lower) = (kernel.matrix(&a, &a), kernel.lower_triangle(&a));
+        assert_eq!(lower, square.lower_triangle());
         for j in [0, 349, 350, 698, 699, 899] {
             let column = kernel.matrix(&a, &b.rows(j, 1).into_owned());
             assert_eq!(column.as_slice(), whole.column(j).as_slice(), "{j}");

@@ -64,7 +64,7 @@ impl GaussianPrediction {
 
 /// The largest entry by which the covariance of a draw falls short of the kernel's, relative to its variance.
 const TOLERANCE: f64 = 1e-12;
-/// Inputs, at equal distances in their order, among which pivots are looked for first.
+/// The search for pivots starts with this many inputs, evenly spaced in their order.
 const LEADING: usize = 4096;
 /// The tolerance for them, relative to that for all: the others then rarely need pivots of their own.
 const SHARPER: f64 = 0.1;
@@ -75,7 +75,8 @@ const BLOCK: usize = 1024;
 /// where the rank r of a smooth kernel on a few lengthscales is some tens whatever n is.
 ///
 /// The pivots are those of a few thousand inputs, and as many more as the others need. The pivots alone determine the row of L at any
-/// input, so the rows are computed in blocks and only f is kept.
+/// input, so the rows are computed in blocks and only f is kept. Each pivot that another block adds computes the rows of that block
+/// again, and any such pivot a second pass over all inputs: the rank should be far below a few thousand.
 pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut impl Rng) -> DVector<f64> {
     let variances = kernel.diagonal(inputs);
     let count = LEADING.min(inputs.nrows());
@@ -97,8 +98,7 @@ pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut 
     };
     let tolerance = TOLERANCE * variances.iter().copied().fold(0.0, f64::max);
     let (mut z, mut f) = (Vec::<f64>::new(), DVector::zeros(inputs.nrows()));
-    // A pivot that is added contributes to f at all inputs.
-    while z.len() < pivots.inputs.nrows() {
+    loop {
         z.resize_with(pivots.inputs.nrows(), || StandardNormal.sample(stream));
         for start in (0..inputs.nrows()).step_by(BLOCK) {
             let end = inputs.nrows().min(start + BLOCK);
@@ -110,8 +110,11 @@ pub fn draw_from_prior(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut 
                 f.iter_mut().zip(column).for_each(|(f, l)| *f += z * l);
             }
         }
+        // A pivot that was added contributes to f at all inputs.
+        if z.len() == pivots.inputs.nrows() {
+            return f;
+        }
     }
-    f
 }
 
 /// Inputs (r x d) whose values of f determine f at all others, up to the tolerance.
@@ -121,8 +124,8 @@ struct PriorPivots {
 }
 
 impl PriorPivots {
-    /// The rows of L at some inputs (b x r). First makes those of them pivots at which more than `tolerance` of the variance is not
-    /// explained, the largest first.
+    /// The rows of L at some inputs (b x r). Adds as pivots the inputs where more than `tolerance` of the variance is unexplained, largest
+    /// first.
     fn cover(&mut self, kernel: &dyn Kernel, inputs: &DMatrix<f64>, variances: &[f64], tolerance: f64) -> DMatrix<f64> {
         loop {
             let mut rows = kernel.matrix(inputs, &self.inputs);
@@ -131,8 +134,9 @@ impl PriorPivots {
             for column in rows.as_slice().chunks_exact(left.len()) {
                 left.iter_mut().zip(column).for_each(|(left, v)| *left -= v * v);
             }
-            let place = left.imax();
-            let unexplained = left[place];
+            // What is not a number is never the largest.
+            let largest = |best: (usize, f64), (i, left): (usize, f64)| if left > best.1 { (i, left) } else { best };
+            let (place, unexplained) = left.iter().copied().enumerate().fold((0, f64::NEG_INFINITY), largest);
             if unexplained > tolerance {
                 self.factor.add_pivot(&rows.row(place).iter().copied().collect::<Vec<f64>>(), unexplained);
                 let last = self.inputs.nrows();
@@ -194,15 +198,16 @@ mod prior_tests {
     #[test]
     fn draws_at_many_inputs_have_the_kernel_as_covariance() {
         let kernel = ExponentiatedQuadratic::isotropic(2.0, 0.7);
-        // The last five inputs lie outside of the range of the others.
+        // The last five inputs lie outside of the range of the others, and the first of them is none that the search starts with.
         let n = LEADING + 3 * BLOCK + 5;
         let x = DMatrix::from_fn(
             n,
             1,
-            |i, _| if i < n - 5 { (i as f64 * 0.618).fract() } else { 2.0 + i as f64 - n as f64 },
+            |i, _| if i < n - 5 { (i as f64 * 0.618).fract() } else { 2.0 + (i + 5 - n) as f64 },
         );
         let mut stream = Pcg64::from_seed([4; 32]);
-        let places = [3, LEADING + 77, n - 2];
+        let places = [3, LEADING + 77, n - 5];
+        assert!((0..LEADING).all(|i| i * n / LEADING != n - 5));
         let mut sum = DMatrix::zeros(3, 3);
         for _ in 0..2000 {
             let f = draw_from_prior(&kernel, &x, &mut stream);
@@ -222,5 +227,22 @@ mod prior_tests {
         let x = DMatrix::from_fn(300, 1, |i, _| 0.02 * i as f64);
         let rows = pivots.cover(&kernel, &x, &[1.0; 300], TOLERANCE);
         assert!(pivots.inputs.nrows() < 25 && (&rows * rows.transpose() - kernel.matrix(&x, &x)).amax() < 1e-11);
+    }
+
+    /// A linear kernel that is zero wherever the search starts, and an input that is not a number.
+    #[test]
+    fn variance_at_other_inputs_alone_is_drawn() {
+        struct Linear;
+        impl Kernel for Linear {
+            fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+                x[0] * y[0]
+            }
+        }
+        let n = LEADING + 904;
+        let mut x = DMatrix::zeros(n, 1);
+        let other = (1..n).find(|place| (0..LEADING).all(|i| i * n / LEADING != *place)).unwrap();
+        (x[other], x[other + 1], x[n - 1]) = (2.0, 0.0, f64::NAN);
+        let f = draw_from_prior(&Linear, &x, &mut Pcg64::from_seed([5; 32]));
+        assert!(f[other] != 0.0 && f[0] == 0.0, "{}", f[other]);
     }
 }

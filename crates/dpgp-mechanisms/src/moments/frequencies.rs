@@ -110,29 +110,32 @@ pub(super) struct Waves {
     pub sines: Vec<f64>,
 }
 
-/// The waves of each whole number along each axis. Those of a vector are products of them, so that cosines and sines are computed once
-/// for each input and number, not for each vector.
+/// The cosines and sines of each whole number along each axis. Those of a vector are products of these, so each is computed once for each
+/// input and number.
 pub(super) struct AxisWaves {
-    /// By the absolute number, from 0.
-    axes: Vec<Vec<Waves>>,
+    /// By the absolute number, which is not zero.
+    axes: Vec<BTreeMap<u64, Waves>>,
     inputs: usize,
 }
 
 impl AxisWaves {
     /// For these vectors, at some inputs (n x d).
     pub fn new<'a>(vectors: impl Iterator<Item = &'a [i64]>, inputs: &DMatrix<f64>, period: f64) -> Self {
-        let mut most = vec![0; inputs.ncols()];
+        let mut numbers = vec![BTreeSet::new(); inputs.ncols()];
         for vector in vectors {
-            most.iter_mut().zip(vector).for_each(|(most, entry)| *most = entry.unsigned_abs().max(*most));
+            assert_eq!(vector.len(), inputs.ncols(), "a frequency has an entry for each input");
+            let entries = numbers.iter_mut().zip(vector).filter(|(_, entry)| **entry != 0);
+            entries.for_each(|(numbers, entry)| {
+                numbers.insert(entry.unsigned_abs());
+            });
         }
-        let axes = inputs.column_iter().zip(most).map(|(column, most)| {
-            let numbers = 0..=most;
+        let axes = inputs.column_iter().zip(numbers).map(|(column, numbers)| {
             let of_number = |number: u64| {
                 let angles = column.iter().map(|x| x * number as f64 * (std::f64::consts::TAU / period));
                 let (sines, cosines) = angles.map(f64::sin_cos).unzip();
-                Waves { cosines, sines }
+                (number, Waves { cosines, sines })
             };
-            numbers.map(of_number).collect()
+            numbers.into_iter().map(of_number).collect()
         });
         Self { axes: axes.collect(), inputs: inputs.nrows() }
     }
@@ -141,7 +144,7 @@ impl AxisWaves {
     pub fn waves(&self, vector: &[i64]) -> Waves {
         let mut product = Waves { cosines: vec![1.0; self.inputs], sines: vec![0.0; self.inputs] };
         for (axis, entry) in self.axes.iter().zip(vector).filter(|(_, entry)| **entry != 0) {
-            let (along, sign) = (&axis[entry.unsigned_abs() as usize], entry.signum() as f64);
+            let (along, sign) = (&axis[&entry.unsigned_abs()], entry.signum() as f64);
             let waves = product.cosines.iter_mut().zip(&mut product.sines);
             for ((cosine, sine), (c, s)) in waves.zip(along.cosines.iter().zip(&along.sines)) {
                 let s = sign * s;
@@ -339,6 +342,9 @@ mod tests {
         }
         assert!(columns.next().is_none());
         assert_eq!(Frequencies::from_vectors([]).features(&inputs, 1.3).shape(), (11, 0));
+        // A number that a damaged file may hold takes no table of all smaller ones.
+        let features = Frequencies::from_vectors([vec![1 << 60, 0, 1]]).features(&inputs, 1.3);
+        assert_eq!(features.shape(), (11, 2));
     }
 
     /// The zero has one column, each other two.
