@@ -27,7 +27,7 @@ fn main() {
         Some("least-risk") => least_risk(),
         Some("bin-covariances") => bin_covariances(),
         Some("rounded-noise") => rounded_noise(),
-        Some("draw-from-prior") => many_prior_values(),
+        Some("draw-from-prior") => draw_of_many_values(),
         _ => panic!("hot_paths NAME, by the names in benches/instructions.toml"),
     }
 }
@@ -78,7 +78,7 @@ fn rounded_noise() {
 }
 
 /// At so many inputs that most of them are not among those where pivots are looked for.
-fn many_prior_values() {
+fn draw_of_many_values() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     black_box(draw_from_prior(&kernel, &points(20_000, 1), &mut Pcg64::seed_from_u64(1)));
 }

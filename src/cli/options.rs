@@ -165,7 +165,7 @@ impl ResultsArguments {
         Ok(path)
     }
 
-    /// Returns the folder below which links are refused: the one that the user named, else the project.
+    /// Returns the folder below which links are refused: the one that the user named, or else the project's.
     fn folder_with_links_refused_below<'a>(&'a self, project: &'a Project) -> &'a Path {
         self.directory.as_deref().unwrap_or(project.root())
     }

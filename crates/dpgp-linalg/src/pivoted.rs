@@ -26,7 +26,7 @@ pub fn pivoted_cholesky(
     while growing.pivots.len() < diagonal.len() && growing.left[growing.next_pivot()] > stop {
         growing.add_column(&mut column);
     }
-    growing.finish()
+    growing.into_factor_and_pivots()
 }
 
 /// The rows of L at the pivots (r x r). They determine the row of L at any other point, so L need not fit into memory.
@@ -116,7 +116,7 @@ pub fn low_rank_factor(
         }
         growing.add_column(&mut column);
     }
-    Some(growing.finish().factor)
+    Some(growing.into_factor_and_pivots().factor)
 }
 
 /// Columns after which the fall of the remainder is looked at.
@@ -185,7 +185,7 @@ impl GrowingPivotedCholesky {
         self.pivots.push(pivot);
     }
 
-    fn finish(self) -> PivotedCholesky {
+    fn into_factor_and_pivots(self) -> PivotedCholesky {
         let factor = DMatrix::from_vec(self.left.len(), self.pivots.len(), self.columns);
         PivotedCholesky { factor, pivots: self.pivots }
     }

@@ -297,7 +297,7 @@ mod tests {
         PersonId::parse(name).unwrap()
     }
 
-    fn used(targets: &[f64], chosen_by: PersonRowChoiceBasis) -> Sample {
+    fn sample_used(targets: &[f64], chosen_by: PersonRowChoiceBasis) -> Sample {
         let inputs: Vec<f64> = (0..targets.len()).map(|row| row as f64).collect();
         let persons: Vec<PersonId> = (0..targets.len()).map(|row| person(["a", "b", "c"][row % 3])).collect();
         let limit = PersonRowLimit { column: "id", rows: 2 };
@@ -309,15 +309,15 @@ mod tests {
     fn targets_do_not_choose_where_inputs_are_public() {
         let [one, other] =
             [1.0, -7.5].map(|factor| (0..30).map(|i| factor * f64::from(i * i % 11)).collect::<Vec<f64>>());
-        let by_inputs = [&one, &other].map(|targets| used(targets, PersonRowChoiceBasis::Inputs).inputs);
+        let by_inputs = [&one, &other].map(|targets| sample_used(targets, PersonRowChoiceBasis::Inputs).inputs);
         assert_eq!(by_inputs[0], by_inputs[1]);
-        let by_records = [&one, &other].map(|targets| used(targets, PersonRowChoiceBasis::Record).inputs);
+        let by_records = [&one, &other].map(|targets| sample_used(targets, PersonRowChoiceBasis::Record).inputs);
         assert_ne!(by_records[0], by_records[1]);
     }
 
     #[test]
     fn rows_know_their_persons() {
-        let sample = used(&[0.0; 30], PersonRowChoiceBasis::Inputs);
+        let sample = sample_used(&[0.0; 30], PersonRowChoiceBasis::Inputs);
         assert_eq!((sample.row_count(), sample.persons.len()), (6, 6));
         for number in 0..3 {
             let of_one: Vec<f64> =

@@ -69,7 +69,7 @@ impl BayesianLinearModel {
     }
 
     /// The inputs of a row, its residual, and the precision of the noise.
-    fn row_terms(&self, row: usize, z: &[f64]) -> (&[f64], f64, f64) {
+    fn residual_and_precision(&self, row: usize, z: &[f64]) -> (&[f64], f64, f64) {
         let x = &self.inputs[row * self.weights..(row + 1) * self.weights];
         let (w, log_sd) = (&z[..self.weights], z[self.weights]);
         (x, self.targets[row] - dot(x, w), (-2.0 * log_sd).exp())
@@ -86,12 +86,12 @@ impl BayesianModel for BayesianLinearModel {
     }
 
     fn log_likelihood(&self, row: usize, z: &[f64]) -> f64 {
-        let (_, residual, precision) = self.row_terms(row, z);
+        let (_, residual, precision) = self.residual_and_precision(row, z);
         -0.5 * (precision * residual * residual + std::f64::consts::TAU.ln()) - z[self.weights]
     }
 
     fn write_likelihood_gradient(&self, row: usize, z: &[f64], gradient: &mut [f64]) {
-        let (x, residual, precision) = self.row_terms(row, z);
+        let (x, residual, precision) = self.residual_and_precision(row, z);
         gradient.iter_mut().zip(x).for_each(|(g, x)| *g = precision * residual * x);
         // `p = e^(-2 t)` falls by twice itself per unit of t, and the density holds `-p r^2 / 2 - t`.
         gradient[self.weights] = precision * residual * residual - 1.0;
@@ -176,7 +176,7 @@ impl BayesianModel for BayesianLogisticModel {
         margin.min(0.0) - (-margin.abs()).exp().ln_1p()
     }
 
-    /// The derivative by the margin is `1 / (1 + e^m)`.
+    /// The derivative with respect to the margin is `1 / (1 + e^m)`.
     fn write_likelihood_gradient(&self, row: usize, z: &[f64], gradient: &mut [f64]) {
         let (x, margin) = self.row_margin(row, z);
         let decay = (-margin.abs()).exp();

@@ -168,7 +168,7 @@ impl Kernel for ExponentiatedQuadratic {
 }
 
 impl ExponentiatedQuadratic {
-    /// The matrix from the row `first_row` of each column on, and zeros above it.
+    /// The matrix with zeros above row `first_row(j)` of each column j.
     fn write_matrix(
         &self,
         a: &DMatrix<f64>,
@@ -199,7 +199,7 @@ struct KernelColumnWriter<'a> {
 }
 
 impl KernelColumnWriter<'_> {
-    /// Writes the columns from one on, each from its first row on.
+    /// Writes the columns from `first` on; of each column j, the rows from `first_row(j)` on.
     fn write_kernel_columns(&self, first: usize, first_row: &impl Fn(usize) -> usize, values: &mut [f64]) {
         let level = Level::new();
         dispatch!(level, simd => simd.vectorize(

@@ -81,7 +81,7 @@ pub trait Kernel: Send + Sync {
         DMatrix::from_fn(a.nrows(), b.nrows(), |i, j| self.value(&left[i], &right[j]))
     }
 
-    /// The matrix of `k(a_i, a_j)` (n x n), which is symmetric, on and below the diagonal; above it stand its entries or zeros.
+    /// The (n x n) matrix of `k(a_i, a_j)` for callers that read only its lower triangle: entries above the diagonal may be zero.
     fn lower_triangle(&self, a: &DMatrix<f64>) -> DMatrix<f64> {
         self.matrix(a, a)
     }

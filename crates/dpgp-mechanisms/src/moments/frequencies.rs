@@ -67,7 +67,7 @@ impl Frequencies {
         let axes = AxisWaves::new(self.vectors.iter().map(Vec::as_slice), inputs, period);
         let mut features = Vec::with_capacity(inputs.nrows() * self.column_count());
         for vector in &self.vectors {
-            let mut waves = axes.waves(vector);
+            let mut waves = axes.waves_of_vector(vector);
             features.append(&mut waves.cosines);
             if !is_zero(vector) {
                 features.append(&mut waves.sines);
@@ -123,7 +123,7 @@ impl AxisWaves {
     pub fn new<'a>(vectors: impl Iterator<Item = &'a [i64]>, inputs: &DMatrix<f64>, period: f64) -> Self {
         let mut numbers = vec![BTreeSet::new(); inputs.ncols()];
         for vector in vectors {
-            assert_eq!(vector.len(), inputs.ncols(), "a frequency has an entry for each input");
+            assert_eq!(vector.len(), inputs.ncols(), "a frequency needs one entry for each input");
             let entries = numbers.iter_mut().zip(vector).filter(|(_, entry)| **entry != 0);
             entries.for_each(|(numbers, entry)| {
                 numbers.insert(entry.unsigned_abs());
@@ -140,8 +140,8 @@ impl AxisWaves {
         Self { axes: axes.collect(), inputs: inputs.nrows() }
     }
 
-    /// Those of a vector, one of those given.
-    pub fn waves(&self, vector: &[i64]) -> Waves {
+    /// The waves of one of the vectors that this was built for.
+    pub fn waves_of_vector(&self, vector: &[i64]) -> Waves {
         let mut product = Waves { cosines: vec![1.0; self.inputs], sines: vec![0.0; self.inputs] };
         for (axis, entry) in self.axes.iter().zip(vector).filter(|(_, entry)| **entry != 0) {
             let (along, sign) = (&axis[&entry.unsigned_abs()], entry.signum() as f64);

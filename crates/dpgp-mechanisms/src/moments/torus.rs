@@ -157,7 +157,7 @@ impl Frequencies {
         let mut sums = Vec::new();
         let axes = AxisWaves::new(builder.sums.keys().map(Vec::as_slice), sites, period);
         for (vector, entries) in builder.sums {
-            let Waves { cosines, sines } = axes.waves(&vector);
+            let Waves { cosines, sines } = axes.waves_of_vector(&vector);
             let place = places.get(vector.as_slice());
             for (wave, (entries, column)) in entries.into_iter().zip([cosines, sines]).enumerate() {
                 let column = DVector::from_vec(column);

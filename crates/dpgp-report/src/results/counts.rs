@@ -353,7 +353,7 @@ pub struct VerdictEvidence {
 /// From this many numbers on, a few may lie outside their 95 % interval by chance.
 const MANY: usize = 20;
 
-/// Of places that do reproduce and have at least [`MANY`] numbers, the largest share that is called different by chance.
+/// The largest share of numbers that chance alone calls different, in a place that reproduces and has at least [`MANY`] of them.
 const LEVEL: f64 = 0.05;
 
 impl VerdictEvidence {
