@@ -47,9 +47,19 @@ impl RefinementStoppingRule {
         // The finest grid that holds one step and, by its spread, the sum of all.
         let mut least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
         let mut width = (deviation / CELLS).max(least);
+        let mut centre = WindowCentre::from_given(given);
         for _ in 0..REFINEMENTS {
-            let GridBounds { enclosure, fits } = compute_grid_bounds(pair, steps, given, width, range);
+            let GridBounds { enclosure, fits } = compute_grid_bounds(pair, steps, given, width, range, centre);
+            let before = best.upper - best.lower;
             best = best.intersect(enclosure);
+            // A finer grid brings the bounds closer. Where it does not, few small samples make the losses so skewed that their
+            // tail of probability delta lies far above epsilon: a window around the bound so far reaches down to epsilon.
+            if let GivenEpsilonOrDelta::Delta(_) = given
+                && before.is_finite()
+                && best.upper - best.lower > 0.5 * before
+            {
+                centre = WindowCentre::Mean(best.upper);
+            }
             if !fits {
                 // A few steps that reveal much reach further than the spread of one tells: only a coarser grid holds them.
                 (least, width) = (2.0 * width, COARSER * width);
@@ -103,6 +113,31 @@ fn loss_deviation(pair: &DominatingPair) -> f64 {
     (square - mean * mean).max(0.0).sqrt()
 }
 
+/// Where the window of the sum lies.
+#[derive(Debug, Clone, Copy)]
+enum WindowCentre {
+    /// Where the Chernoff bound of the sum's tail is this probability.
+    Tail(f64),
+    /// Around this loss.
+    Mean(f64),
+}
+
+impl WindowCentre {
+    fn from_given(given: GivenEpsilonOrDelta) -> Self {
+        match given {
+            GivenEpsilonOrDelta::Delta(delta) => Self::Tail(delta),
+            GivenEpsilonOrDelta::Epsilon(epsilon) => Self::Mean(epsilon),
+        }
+    }
+
+    fn tilt(self, sum: &LossSum<'_>) -> f64 {
+        match self {
+            Self::Tail(delta) => sum.tilt_for_delta(delta),
+            Self::Mean(epsilon) => sum.tilt_for_mean(epsilon),
+        }
+    }
+}
+
 /// The bounds that one grid gives.
 struct GridBounds {
     enclosure: Enclosure,
@@ -117,16 +152,14 @@ fn compute_grid_bounds(
     given: GivenEpsilonOrDelta,
     width: f64,
     range: GridOutputRange,
+    centre: WindowCentre,
 ) -> GridBounds {
     let (above, below) = (
         DiscreteLossDistribution::discretise_dominating(pair, width, range),
         DiscreteLossDistribution::discretise_dominated(pair, width, range),
     );
     let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
-    let tilt = match given {
-        GivenEpsilonOrDelta::Delta(delta) => above.tilt_for_delta(delta),
-        GivenEpsilonOrDelta::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
-    };
+    let tilt = centre.tilt(&above);
     let (above, below) =
         (ComposedLossDistribution::new(&above, tilt, POINTS), ComposedLossDistribution::new(&below, tilt, POINTS));
     let fits = above.is_some() && below.is_some();
@@ -226,6 +259,23 @@ mod tests {
         let exact = normal_cdf(-1.0) - 60f64.exp() * normal_cdf(-11.0);
         assert!((exact - 0.13683).abs() < 2e-5, "{exact}");
         assert!(lower <= exact && exact <= upper && upper - lower <= 6e-3 * exact, "{lower} {exact} {upper}");
+    }
+
+    /// Two small samples, given a delta above that at epsilon 0, have no loss to speak of; of a delta just below they have a small
+    /// one. The tail of either delta lies far above both.
+    #[test]
+    fn a_few_small_samples_are_enclosed() {
+        let refinement = RefinementStoppingRule { tolerance: 1e-3, enough: 0.0 };
+        let pair = DominatingPair { p: 0.0065, q: 0.0, sd: 1.0 };
+        // The total variation of one step is q (2 Phi(1 / 2) - 1) = 0.0024889; of two it is at most twice that, 0.0049778.
+        let enclose = |delta| refinement.enclose_missing_parameter(&pair, 2, GivenEpsilonOrDelta::Delta(delta));
+        assert_eq!(enclose(0.005), Enclosure { lower: 0.0, upper: 0.0 });
+        let Enclosure { lower, upper } = enclose(0.0035);
+        assert!(0.0 < lower && lower <= upper && upper - lower <= 1e-3 * upper, "{lower} {upper}");
+        let skewed = DominatingPair { p: 0.0, q: 0.0025, sd: 0.9 };
+        let Enclosure { lower, upper } =
+            refinement.enclose_missing_parameter(&skewed, 2, GivenEpsilonOrDelta::Delta(1.4e-8));
+        assert!(0.0 < lower && upper - lower <= 1e-3 * upper, "{lower} {upper}");
     }
 
     /// Bounds of 2 and 3 are a third apart.
