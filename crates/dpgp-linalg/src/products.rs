@@ -47,9 +47,14 @@ pub fn add_outer_lower(out: &mut DMatrix<f64>, columns: &[f64]) {
 
 /// Adds `left right` (k x k) to the lower triangle of `out`.
 fn add_product_lower(out: &mut DMatrix<f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
-    use triangular::BlockStructure::{Rectangular, TriangularLower};
-    let (out, whole) = (view_mut(out), Rectangular);
-    triangular::matmul(out, TriangularLower, Accum::Add, left, whole, right, whole, 1.0, Par::Seq);
+    use triangular::BlockStructure::{Rectangular as Whole, TriangularLower};
+    for_each_column_tile(out, |start, tile| {
+        let columns = right.subcols(start, tile.ncols());
+        let (diagonal, below) = tile.subrows_mut(start, left.nrows() - start).split_at_row_mut(columns.ncols());
+        let (beside, lower) = left.subrows(start, left.nrows() - start).split_at_row(columns.ncols());
+        triangular::matmul(diagonal, TriangularLower, Accum::Add, beside, Whole, columns, Whole, 1.0, Par::Seq);
+        matmul(below, Accum::Add, lower, columns, 1.0, Par::Seq);
+    });
 }
 
 /// `A B` for `A` (p x r) and `B` (r x q), faster than the product of nalgebra where one of them has few rows.
