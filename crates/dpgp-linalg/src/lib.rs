@@ -14,7 +14,7 @@ pub use exponential::exponential_of_nonpositive;
 pub use pivoted::{PivotFactor, PivotedCholesky, low_rank_factor, pivoted_cholesky};
 pub use products::{
     LANES, PanelColumn, add_gram, add_gram_lower, add_outer_lower, add_outer_panels, for_each_piece_in_parallel, gram,
-    largest_quadratic_norm, largest_triangular_solve_norm, product, transposed_product,
+    largest_quadratic_norm, largest_triangular_solve_norm, product, run_alone, transposed_product,
     transposed_product_of_last_rows,
 };
 pub use projection::{minimise_quadratic_on_simplex, project_onto_simplex};

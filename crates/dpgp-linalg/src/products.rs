@@ -4,6 +4,8 @@
 //! An audit repeats a few computations in twice the precision, because a bound in ordinary precision cannot
 //! confirm itself. Pairs of doubles hold the numbers, and results are rounded once.
 
+use std::cell::Cell;
+
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par, fx128};
 use fearless_simd::prelude::*;
@@ -108,8 +110,30 @@ pub(super) fn copy_to_dmatrix(matrix: MatRef<'_, f64>) -> DMatrix<f64> {
     copy
 }
 
-/// Calls `act` with the index of each piece and the piece: in parallel, unless on a thread of the rayon pool. A pool thread that waited
-/// for others would begin another cell, with matrices of its own.
+thread_local! {
+    /// Whether this thread of a pool does the only work there is.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `work`, which is all that the rayon pool of this thread has to do: [`for_each_piece_in_parallel`] then uses the other threads of
+/// the pool, as it does outside of one.
+///
+/// ```
+/// assert_eq!(dpgp_linalg::run_alone(|| 5), 5);
+/// ```
+pub fn run_alone<R>(work: impl FnOnce() -> R) -> R {
+    struct Restored(bool);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            ALONE.set(self.0);
+        }
+    }
+    let _restored = Restored(ALONE.replace(true));
+    work()
+}
+
+/// Calls `act` with the index of each piece and the piece: in parallel, unless on a thread of a rayon pool that has other work. A pool
+/// thread that waited for others would begin another cell, with matrices of its own.
 ///
 /// ```
 /// use dpgp_linalg::for_each_piece_in_parallel;
@@ -122,8 +146,8 @@ pub fn for_each_piece_in_parallel<'a, T: Send + 'a>(
     act: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let pieces: Vec<(usize, &mut [T])> = pieces.enumerate().collect();
-    let alone = pieces.len() > 1 && rayon::current_thread_index().is_none();
-    match alone {
+    let alone = rayon::current_thread_index().is_none() || ALONE.get();
+    match alone && pieces.len() > 1 {
         true => pieces.into_par_iter().for_each(|(place, piece)| act(place, piece)),
         false => pieces.into_iter().for_each(|(place, piece)| act(place, piece)),
     }
@@ -364,6 +388,30 @@ mod tests {
                 assert_eq!(out[j * k + i], 0.5 + sum, "{size} panels, {columns} columns, entry {i}, {j}");
             }
         }
+    }
+
+    /// On threads of a pool each piece is taken by the thread that asks, unless its work is all that there is.
+    #[test]
+    fn pieces_are_shared_where_there_is_no_other_work() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let threads = || {
+            let mut places = [usize::MAX; 2];
+            let both = std::sync::Barrier::new(2);
+            let waits = ALONE.get();
+            for_each_piece_in_parallel(places.chunks_mut(1), |_, place| {
+                // Without a second thread this would wait for ever.
+                if waits {
+                    both.wait();
+                }
+                place[0] = rayon::current_thread_index().unwrap();
+            });
+            places[0] == places[1]
+        };
+        assert!(pool.install(threads), "one thread takes all");
+        assert!(!pool.install(|| run_alone(threads)), "two threads take one each");
+        assert!(pool.install(threads), "one thread takes all again");
+        let failed = pool.install(|| std::panic::catch_unwind(|| run_alone(|| panic!("on purpose"))));
+        assert!(failed.is_err() && pool.broadcast(|_| ALONE.get()) == [false, false]);
     }
 
     #[test]

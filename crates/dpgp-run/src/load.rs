@@ -474,7 +474,7 @@ impl DataLoader<'_> {
         let files = self.ensure_dataset_files(&setting.dataset)?;
         let list = setting.stations.as_ref();
         let stations = files.iter().find(|(file, _)| Some(&file.path) == list).map(|(_, path)| path.as_path());
-        let mut tables = Vec::new();
+        let (mut tables, mut without_station) = (Vec::new(), 0);
         for (file, path) in &files {
             let wanted = match &setting.journeys {
                 Some(name) => file.path == *name,
@@ -484,12 +484,12 @@ impl DataLoader<'_> {
                 continue;
             }
             let TripTable { table, dropped } = TripTable::read(path, stations).map_err(Box::new)?;
-            if dropped > 0 {
-                let list = setting.stations.as_deref().unwrap_or_default();
-                let name = &file.path;
-                self.progress.note(&format!("{name}: dropped {dropped} trips whose stations are not in {list}"));
-            }
+            without_station += dropped;
             tables.push(table);
+        }
+        if without_station > 0 {
+            let (dataset, list) = (&setting.dataset, list.map_or("", String::as_str));
+            self.progress.note(&format!("{dataset}: dropped {without_station} trips whose stations are not in {list}"));
         }
         if tables.is_empty() {
             return Err(self.no_table_error("data.source.trips.journeys", &setting.dataset));

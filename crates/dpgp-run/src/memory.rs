@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::RunError;
 use dpgp_data::rows::RowProgressBar;
+use dpgp_linalg::run_alone;
 use dpgp_task::{Cell, Experiment, ModelMemory, RandomStreams};
 
 /// Assumed memory where the system does not say: 16 GiB.
@@ -110,8 +111,11 @@ impl WorkerPool {
     }
 
     /// Applies `work` to each item and its number, with results in the order of the items. A thread takes one item at a
-    /// time.
+    /// time. For a single item, products of matrices use all threads.
     pub fn map_in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
+        if let [only] = items {
+            return vec![self.threads.install(|| run_alone(|| work(0, only)))];
+        }
         self.threads
             .install(|| items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect())
     }

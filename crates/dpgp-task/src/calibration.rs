@@ -44,13 +44,13 @@ impl MeasurableTask for CalibrationTask {
         let training = Sample { inputs: training, targets: targets.to_vec(), persons: Vec::new() };
         if job.setting.privacy.mechanism.downcast::<MomentsSetting>().is_some() {
             let block = MomentsCalibrationReplicateState::new(self, job, &training, test)?;
-            return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
+            return job.measure_each_cell(|cell| block.measure_cell(cell));
         }
         let (variance, lengthscale) = job.eq_kernel_parameters()?;
         let rule = self.posterior_rule()?;
         if *rule == PosteriorRule::Sites {
             let block = SiteCalibrationReplicateState::new(self, job, &training, test)?;
-            return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
+            return job.measure_each_cell(|cell| block.measure_cell(cell));
         }
         let sums = BoundedTargetSums::new(job.sums()?, &self.inducing, variance, lengthscale)?;
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
@@ -68,7 +68,7 @@ impl MeasurableTask for CalibrationTask {
             points,
             sums,
         };
-        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
+        job.measure_each_cell(|cell| block.measure_cell(cell))
     }
 }
 

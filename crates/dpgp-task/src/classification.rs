@@ -113,7 +113,7 @@ impl MeasurableTask for ClassificationTask {
         let first = if job.any_cell_has_noise() { Some(classifier.private_newton_step(&zero)?) } else { None };
         let shown = job.sample.inputs.ncols() <= SHOWN;
         let block = ClassificationReplicateState { task: self, job, classifier: &classifier, first, shown };
-        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
+        job.measure_each_cell(|cell| block.measure_cell(cell))
     }
 }
 

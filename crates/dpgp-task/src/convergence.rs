@@ -43,7 +43,7 @@ impl MeasurableTask for ConvergenceTask {
         let mode = newton_path(&classifier.features.training, &classifier.labels, TO_THE_MODE)?;
         let mode = classifier
             .training_latent_values(mode.last().unwrap_or(&DVector::zeros(classifier.features.training.ncols())));
-        job.cells.iter().map(|cell| self.measure_cell(job, cell, &classifier, &mode)).collect()
+        job.measure_each_cell(|cell| self.measure_cell(job, cell, &classifier, &mode))
     }
 }
 

@@ -39,13 +39,13 @@ pub struct DirichletModel {
     kernel: ExponentiatedQuadratic,
     variance: f64,
     lengthscales: Vec<f64>,
-    bounds: CommonLengthscaleSetting,
+    bounds: IsotropicSumsSetting,
     unit: PrivacyUnit,
 }
 
-/// The mechanism and the inducing inputs in units in which all inputs have one lengthscale: bounds on features need one.
+/// The mechanism and the inducing inputs in units in which the kernel is isotropic: bounds on features need one lengthscale.
 #[derive(Debug, Clone)]
-struct CommonLengthscaleSetting {
+struct IsotropicSumsSetting {
     mechanism: SumsSetting,
     inducing: Vec<RangeSetting>,
     lengthscale: f64,
@@ -68,7 +68,7 @@ impl DirichletModel {
                 let (mechanism, inducing) = (mechanism.clone(), task.inducing.clone());
                 (
                     ExponentiatedQuadratic::isotropic(variance, lengthscale),
-                    CommonLengthscaleSetting { mechanism, inducing, lengthscale },
+                    IsotropicSumsSetting { mechanism, inducing, lengthscale },
                 )
             }
             None => {
@@ -76,7 +76,7 @@ impl DirichletModel {
                 let ranges = task.inducing.iter().zip(&lengthscales);
                 let inducing = ranges.map(|(range, l)| range_in_lengthscales(range, *l)).collect();
                 let kernel = ExponentiatedQuadratic::ard(variance, lengthscales.clone());
-                (kernel, CommonLengthscaleSetting { mechanism, inducing, lengthscale: 1.0 })
+                (kernel, IsotropicSumsSetting { mechanism, inducing, lengthscale: 1.0 })
             }
         };
         Some(Self {
@@ -174,7 +174,7 @@ impl DirichletModel {
     }
 
     fn sums_bounds(&self) -> NoisySumsBounds<'_> {
-        let CommonLengthscaleSetting { mechanism, inducing, lengthscale } = &self.bounds;
+        let IsotropicSumsSetting { mechanism, inducing, lengthscale } = &self.bounds;
         NoisySumsBounds::new(mechanism, inducing, self.variance, *lengthscale)
     }
 
@@ -334,7 +334,7 @@ impl MeasurableTask for DirichletTask {
             model: &model,
             truth,
         };
-        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
+        job.measure_each_cell(|cell| block.measure_cell(cell))
     }
 }
 

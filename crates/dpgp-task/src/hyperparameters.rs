@@ -39,7 +39,7 @@ impl MeasurableTask for HyperparametersTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         if let HyperparametersMethod::Evidence {} = self.method {
             let block = ModelEvidenceReplicateState::new(self, job)?;
-            return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
+            return job.measure_each_cell(|cell| block.measure_cell(cell));
         }
         let (variance, lengthscale) = job.eq_kernel_parameters()?;
         let kernels: Vec<ExponentiatedQuadratic> =
@@ -58,7 +58,7 @@ impl MeasurableTask for HyperparametersTask {
         let truth = TrueHyperparameters { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
         let rule = self.posterior.ok_or(TaskError::Missing { needed: "task.hyperparameters.posterior" })?;
         let block = HyperparametersReplicateState { task: self, job, prepared, observed, truth, rule };
-        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
+        job.measure_each_cell(|cell| block.measure_cell(cell))
     }
 }
 

@@ -11,7 +11,7 @@ use super::site_sums::EllipsoidKey;
 use super::{CellMeasurements, RandomStreams, Sample, TaskError};
 use dpgp_accounting::AccountingError;
 use dpgp_gp::kernel::BoxKernel;
-use dpgp_linalg::LinalgError;
+use dpgp_linalg::{LinalgError, for_each_piece_in_parallel};
 use dpgp_mechanisms::{
     CellSections, FourierDesignProblem, FourierMomentsDesign, MechanismSetting, NoiseEllipsoid, PrivacySetting,
     SumsSetting,
@@ -47,6 +47,18 @@ pub struct ReplicateJob<'a> {
 }
 
 impl<'a> ReplicateJob<'a> {
+    /// Measures each cell by itself: in parallel, if the job is all that its threads have to do.
+    pub(super) fn measure_each_cell(
+        &self,
+        measure: impl Fn(&PrivacySetting) -> Result<CellMeasurements, TaskError> + Sync,
+    ) -> Result<Vec<CellMeasurements>, TaskError> {
+        let mut measured: Vec<Option<Result<CellMeasurements, TaskError>>> = self.cells.iter().map(|_| None).collect();
+        for_each_piece_in_parallel(measured.chunks_mut(1), |place, cell| {
+            cell[0] = Some(measure(self.cells[place]));
+        });
+        measured.into_iter().flatten().collect()
+    }
+
     /// Whether a cell has noise.
     pub(super) fn any_cell_has_noise(&self) -> bool {
         self.cells.iter().any(|cell| cell.epsilon.get().is_finite())

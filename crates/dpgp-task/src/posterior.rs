@@ -35,7 +35,7 @@ const NOTHING_SPENT: &str = "the tight epsilon is 0 at this delta, so the ratio 
 impl MeasurableTask for PosteriorTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let models = TrainTestModels::new(self, job.sample);
-        job.cells.iter().map(|cell| models.measure_cell(self, job, cell)).collect()
+        job.measure_each_cell(|cell| models.measure_cell(self, job, cell))
     }
 }
 

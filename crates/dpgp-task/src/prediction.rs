@@ -63,7 +63,7 @@ impl MeasurableTask for PredictionTask {
             normalised,
             grid,
         };
-        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
+        job.measure_each_cell(|cell| block.measure_cell(cell))
     }
 }
 

@@ -46,7 +46,7 @@ impl MeasurableTask for RegressionTask {
         let folds = FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams);
         let folds: Vec<RegressionFold<'_>> = folds.map(|rows| fit.fit_fold(&rows)).collect::<Result<_, _>>()?;
         let caveats = normalisation_caveats(job.setting, &normalised);
-        job.cells.iter().map(|cell| measure_cell(self, job, cell, &folds, &caveats)).collect()
+        job.measure_each_cell(|cell| measure_cell(self, job, cell, &folds, &caveats))
     }
 }
 
@@ -281,7 +281,7 @@ pub(super) fn measure_binning(
         folds,
         caveats: normalisation_caveats(job.setting, &normalised),
     };
-    job.cells.iter().map(|cell| binning.measure_cell(job, cell)).collect()
+    job.measure_each_cell(|cell| binning.measure_cell(job, cell))
 }
 
 struct BinningReplicateState<'a> {

@@ -13,13 +13,13 @@ pub enum InputPosterior {
     /// How many rows lie near each site: b sees the values at the sites.
     Counts(SiteCountPosterior),
     /// The Gram matrix of the features: b sees the weights of the features in the process.
-    Gram(GramPosteriorAndProjection),
+    Gram(GramWeights),
 }
 
 /// The Gram matrix, and which weights a process has: `w = R f` for its values f at the sites, with `R = (Phi' Phi)^-1 Phi'`, the function of
 /// the features that is nearest to it.
 #[derive(Debug, Clone)]
-pub struct GramPosteriorAndProjection {
+pub struct GramWeights {
     pub(super) map: GramMap,
     pub(super) gram: GramPosterior,
     /// R (m x G).
@@ -36,7 +36,7 @@ impl InputPosterior {
     /// [`LinalgError`] if a variance of the noise is not positive.
     pub fn new(features: &SiteFeatures, released: &NoisyFeatureSums) -> Result<Self, LinalgError> {
         let Some(map) = &features.gram else { return Ok(Self::Counts(SiteCountPosterior::new(features, released)?)) };
-        Ok(Self::Gram(GramPosteriorAndProjection {
+        Ok(Self::Gram(GramWeights {
             gram: GramPosterior::new(map, released)?,
             projection: least_squares_projection(&features.weighted)?,
             map: map.clone(),
@@ -69,7 +69,7 @@ impl InputPosterior {
     pub(super) fn project_covariance(&self, sites: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Self::Counts(_) => sites.clone(),
-            Self::Gram(GramPosteriorAndProjection { projection, .. }) => {
+            Self::Gram(GramWeights { projection, .. }) => {
                 let weights = product(&product(projection, sites), &projection.transpose());
                 0.5 * (&weights + weights.transpose())
             }

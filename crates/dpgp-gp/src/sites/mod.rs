@@ -41,7 +41,7 @@ pub use grid::{
     CountingSites, Lattice, LatticeCellCountAndSum, LatticeCountsAndSums, TARGET_BITS, additive_site_points,
     box_midpoint_grid, site_points,
 };
-pub use inputs::{GramEntry, GramMap, GramMapTerm, GramPosterior, GramPosteriorAndProjection, InputPosterior};
+pub use inputs::{GramEntry, GramMap, GramMapTerm, GramPosterior, GramWeights, InputPosterior};
 pub use mixture::{
     FunctionAndTargetPredictions, HyperparameterGrid, KernelWithLogPrior, PublicReferenceModel, SiteProcessPosterior,
     ValueWithLogPrior,

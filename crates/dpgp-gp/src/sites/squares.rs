@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::between::{ProcessCorrelations, ReleaseAndInputPosterior, quadratic_form};
-use super::inputs::GramPosteriorAndProjection;
+use super::inputs::GramWeights;
 use super::mixture::{PartialEvidenceMember, SiteGridHyperparameters};
 use super::{InputPosterior, SiteCountPosterior};
 use dpgp_linalg::{product, transposed_product};
@@ -65,11 +65,7 @@ impl ProcessSquareSum {
     }
 
     /// N is the Gram matrix.
-    fn from_gram_projection(
-        weights: &GramPosteriorAndProjection,
-        covariance: &DMatrix<f64>,
-        mean: &DVector<f64>,
-    ) -> Self {
+    fn from_gram_projection(weights: &GramWeights, covariance: &DMatrix<f64>, mean: &DVector<f64>) -> Self {
         let gram = &weights.gram.mean;
         let spread = product(gram, covariance);
         let seen = gram * mean;

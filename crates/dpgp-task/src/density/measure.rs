@@ -42,10 +42,10 @@ impl MeasurableTask for DensityTask {
         match &self.estimate {
             DensityEstimate::Function { centred } => {
                 let density = PrivateDensity::new(&block, *centred)?;
-                job.cells.iter().map(|cell| density.measure_cell(cell)).collect()
+                job.measure_each_cell(|cell| density.measure_cell(cell))
             }
             DensityEstimate::Histogram {} => {
-                job.cells.iter().map(|cell| block.measure_histogram(HistogramEstimationMethod::Bins, cell)).collect()
+                job.measure_each_cell(|cell| block.measure_histogram(HistogramEstimationMethod::Bins, cell))
             }
             DensityEstimate::Denoised {} => {
                 let axes = build_count_axes(&job.setting.data.inputs, &job.setting.data.encode, &self.bins);

@@ -35,7 +35,7 @@ use dpgp_mechanisms::{
 use dpgp_spec::setting::ModelSetting;
 
 /// A private regression on the training rows of a fold, in units of the normalised target.
-pub(super) trait PrivateRegression {
+pub(super) trait PrivateRegression: Sync {
     /// One run of the mechanism: predictions at the test inputs, whose variances account for the privacy noise.
     fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError>;
 

@@ -3,7 +3,7 @@
 mod method;
 mod moments;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -263,7 +263,7 @@ impl MeasurableTask for LeaderboardTask {
             folds.push(FittedFold { number: rows.number, method, scorer });
         }
         let caveats = normalisation_caveats(job.setting, &normalised);
-        job.cells.iter().map(|cell| context.measure_cell(cell, &folds, &caveats)).collect()
+        job.measure_each_cell(|cell| context.measure_cell(cell, &folds, &caveats))
     }
 }
 
@@ -352,7 +352,7 @@ struct HeldOutComparison {
     targets: PredictiveMixture,
     /// The mass that counts as a central 90 % interval.
     level: f64,
-    truth: Rc<[f64]>,
+    truth: Arc<[f64]>,
     /// The mean squared error of the constant that a method without privacy would predict: the mean of the training targets.
     constant: f64,
     /// Units of the target per unit of the model.
@@ -373,7 +373,7 @@ impl HeldOutComparison {
 
 /// Targets that predictions at the held-out inputs of a fold are compared with.
 struct HeldOutScorer {
-    truth: Rc<[f64]>,
+    truth: Arc<[f64]>,
     constant: f64,
     /// The variance of an observation about the latent function.
     noise_variance: f64,
@@ -392,7 +392,7 @@ impl HeldOutScorer {
             FoldPrediction::Function(prediction) => (prediction.with_observation_noise(*noise_variance), MASS),
             FoldPrediction::Targets { targets, level } => (targets, level),
         };
-        let held = HeldOutComparison { targets, level, truth: Rc::clone(truth), constant: *constant, scale: *scale };
+        let held = HeldOutComparison { targets, level, truth: Arc::clone(truth), constant: *constant, scale: *scale };
         METRICS.map(|metric| (metric.value)(&held))
     }
 }
@@ -417,7 +417,7 @@ mod tests {
         let mean = DVector::from_vec(vec![1.0, 4.0]);
         let targets =
             PredictiveMixture::from_parts(vec![dpgp_gp::WeightedNormals { weight: 1.0, variance: mean.clone(), mean }]);
-        let held = HeldOutComparison { targets, level: MASS, truth: Rc::new([0.0, 3.5]), constant: 1.0, scale: 2.0 };
+        let held = HeldOutComparison { targets, level: MASS, truth: Arc::new([0.0, 3.5]), constant: 1.0, scale: 2.0 };
         assert_eq!((metric.value)(&held), 1.5);
     }
 }

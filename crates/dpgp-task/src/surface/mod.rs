@@ -121,7 +121,7 @@ impl MeasurableTask for SurfaceTask {
     fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         if job.setting.privacy.mechanism.downcast::<MomentsSetting>().is_some() {
             let block = MomentsSurfaceReplicateState::new(self, job)?;
-            return job.cells.iter().map(|cell| block.measure_cell(cell)).collect();
+            return job.measure_each_cell(|cell| block.measure_cell(cell));
         }
         let model = SurfaceModel::from_task(self, job.setting);
         let model = model.ok_or(TaskError::Missing { needed: "a surface model" })?;
@@ -136,7 +136,7 @@ impl MeasurableTask for SurfaceTask {
         let (inducing, model) = (&inducing, &model);
         let block =
             SurfaceReplicateState { task: self, job, model, inducing, sums, statistics, variance, exact, map, located };
-        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
+        job.measure_each_cell(|cell| block.measure_cell(cell))
     }
 }
 
