@@ -1,16 +1,18 @@
 //! Noise designs for the ages of the !Kung women at 100 test ages, C given and equal inputs merged; and in two dimensions
-//! at size, with what building C costs beside it.
+//! at size, with what building C and the factorisations cost beside it.
 //!
 //! Reads the ages from the mirror named by `DPGP_MIRROR` or from `data/cache`; without either, a stand-in of
 //! as many distinct ages.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
+use std::cell::Cell;
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use dpgp::gp::{PredictionMap, exact_prediction_map, fitc_prediction_map};
-use dpgp::kernel::ExponentiatedQuadratic;
+use dpgp::kernel::{ExponentiatedQuadratic, Kernel};
+use dpgp::linalg::{Cholesky, right_svd};
 use dpgp::privacy::{CloakingOptions, DroppedDirectionRule, Objective, Solver, design_cloaking_noise};
 use nalgebra::DMatrix;
 
@@ -97,5 +99,28 @@ fn at_size(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, designs, at_size);
+/// The factorisations that designs and exact regressions spend their time in, at the sizes of docs/speed.md.
+fn factors(criterion: &mut Criterion) {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+    let covariance = |n: usize| {
+        let mut k = kernel.matrix(&points(n), &points(n));
+        (0..n).for_each(|i| k[(i, i)] += 0.25);
+        k
+    };
+    let mut group = criterion.benchmark_group("factors");
+    group.sample_size(10);
+    for n in [220, 300, 4900] {
+        let k = covariance(n);
+        group.bench_function(format!("cholesky/{n}"), |bencher| {
+            let factorise =
+                |k: Cell<Option<_>>| Cholesky::new_in_place("K", || k.take().unwrap_or(DMatrix::zeros(0, 0)));
+            bencher.iter_batched(|| Cell::new(Some(k.clone())), factorise, BatchSize::PerIteration);
+        });
+    }
+    let root = covariance(220);
+    group.bench_function("right-svd/220", |bencher| bencher.iter(|| right_svd("K", black_box(&root))));
+    group.finish();
+}
+
+criterion_group!(benches, designs, at_size, factors);
 criterion_main!(benches);

@@ -9,8 +9,8 @@ OURS = os.environ.get("DPGP_PEERS", "../../target/release/examples/peers")
 
 
 def run(command, threads):
-    variables = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"]
-    environment = os.environ | {variable: str(threads) for variable in variables}
+    variables = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "TF_NUM_INTRAOP_THREADS"]
+    environment = os.environ | {variable: str(threads) for variable in variables} | {"TF_NUM_INTEROP_THREADS": "1"}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 

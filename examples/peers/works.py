@@ -1,6 +1,7 @@
 """What speed.toml times in other packages, on the inputs of main.rs. `works.py WORK PEER` runs it twice, so that nothing
 is started for the first time, and prints the seconds of the second run and a number that shows that the work was done."""
 import json
+import os
 import sys
 import time
 import warnings
@@ -133,6 +134,48 @@ def gpy(lengthscale):
     return seconds, mean.sum()
 
 
+def gpflow(lengthscale):
+    import gpflow
+
+    x, y, test = regression()
+
+    def work():
+        kernel = gpflow.kernels.SquaredExponential(1.0, lengthscale)
+        mean, variance = gpflow.models.GPR((x, y[:, None]), kernel, noise_variance=0.25).predict_f(test)
+        return mean.numpy(), variance.numpy()
+
+    seconds, (mean, _) = timed(work)
+    return seconds, mean.sum()
+
+
+def gpytorch(lengthscale):
+    """With Cholesky factors: conjugate gradients would be less accurate."""
+    import gpytorch
+    import torch
+    from gpytorch import kernels, likelihoods, settings
+
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    x, y, test = map(torch.from_numpy, regression())
+
+    class Model(gpytorch.models.ExactGP):
+        def __init__(self, likelihood):
+            super().__init__(x, y, likelihood)
+            self.mean, self.kernel = gpytorch.means.ZeroMean(), kernels.RBFKernel()
+
+        def forward(self, x):
+            return gpytorch.distributions.MultivariateNormal(self.mean(x), self.kernel(x))
+
+    def work():
+        model = Model(likelihoods.GaussianLikelihood()).double().eval()
+        model.kernel.lengthscale, model.likelihood.noise = lengthscale, 0.25
+        with torch.no_grad(), settings.max_cholesky_size(len(x)), settings.fast_computations(False, False, False):
+            prediction = model(test)
+            return prediction.mean, prediction.variance
+
+    seconds, (mean, _) = timed(work)
+    return seconds, mean.sum().item()
+
+
 SETTINGS = {"1000": (1.0, 0.01, 1000, 1e-5), "10000": (0.6, 0.001, 10_000, 1e-7)}
 
 
@@ -187,8 +230,12 @@ WORKS = {
     ("sums-1000000", "NumPy"): lambda: sums(1_000_000),
     ("gp-2000", "scikit-learn"): lambda: scikit_learn(1.0),
     ("gp-2000", "GPy"): lambda: gpy(1.0),
+    ("gp-2000", "GPflow"): lambda: gpflow(1.0),
+    ("gp-2000", "GPyTorch"): lambda: gpytorch(1.0),
     ("rough-2000", "scikit-learn"): lambda: scikit_learn(0.1),
     ("rough-2000", "GPy"): lambda: gpy(0.1),
+    ("rough-2000", "GPflow"): lambda: gpflow(0.1),
+    ("rough-2000", "GPyTorch"): lambda: gpytorch(0.1),
     ("pld-1000", "dp-accounting"): lambda: loss_distribution("1000"),
     ("pld-10000", "dp-accounting"): lambda: loss_distribution("10000"),
     ("pld-1000", "prv-accountant"): lambda: prv("1000"),

@@ -3,13 +3,14 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Accum, MatMut, MatRef, Par, Spec};
+use faer::{MatMut, MatRef, Par, Spec};
 use nalgebra::DMatrix;
 
 use super::LinalgError;
-use super::products::{copy_to_dmatrix, for_each_column_tile, for_each_piece_in_parallel, is_finite, view, view_mut};
+use super::products::{
+    add_lower_product, copy_to_dmatrix, for_each_column_tile, for_each_piece_in_parallel, is_finite, view, view_mut,
+};
 
 /// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
 /// as small as the rounding of the factorisation itself, which the last one exceeds a million times.
@@ -46,7 +47,7 @@ impl Cholesky {
     }
 
     /// As [`Cholesky::new`], in the memory of the matrix that `assemble` makes: of a large one there is no second. It is made again
-    /// for each further rung.
+    /// for each further rung, and once more to see why the first one failed.
     ///
     /// # Errors
     /// As [`Cholesky::new`].
@@ -72,14 +73,15 @@ impl Cholesky {
             // Each rung starts from A again: jitters that were added up would not be the one that is reported.
             let mut a = assemble();
             size = a.nrows();
-            // NaN fails every comparison of the factorisation, so that it would be reported as an indefinite matrix.
-            if !is_finite(&a) {
-                return Err(LinalgError::NotFinite { matrix, rows: size, columns: size });
-            }
             jitter = rung * (a.diagonal().sum() / size.max(1) as f64);
             (0..size).for_each(|i| a[(i, i)] += jitter);
             if let Some(factor) = factorise(a) {
                 return Ok(Self { factor, jitter });
+            }
+            // Asked only now, since a look at all entries takes a twelfth of the factorisation's time. Each entry below the diagonal has
+            // a part in a pivot, and one that is not finite leaves a pivot that is no positive number.
+            if *rung == 0.0 && !is_finite(&assemble()) {
+                return Err(LinalgError::NotFinite { matrix, rows: size, columns: size });
             }
         }
         Err(LinalgError::NotPositiveDefinite { matrix, size, jitter })
@@ -143,7 +145,7 @@ fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
     let size = factor.nrows();
     factor.as_mut_slice().chunks_exact_mut(size.max(1)).enumerate().for_each(|(j, column)| column[..j].fill(0.0));
     // A pivot that overflowed is infinite, which passes for positive.
-    is_finite(&factor).then_some(factor)
+    factor.diagonal().iter().all(|pivot| pivot.is_finite()).then_some(factor)
 }
 
 /// Replaces the lower triangle of a matrix by its factor, on this thread; false if it is not positive definite.
@@ -211,7 +213,7 @@ impl SubdiagonalRows<'_> {
         let (left, here) = (self.columns.ncols() - above, tile.len() / self.size);
         let out = view_columns_mut(tile, self.size).submatrix_mut(self.size - left, 0, left, here);
         let (rows, others) = (self.columns.subcols(above, left), self.columns.subcols(above, here));
-        matmul(out, Accum::Add, rows.transpose(), others, -1.0, Par::Seq);
+        add_lower_product(out, rows.transpose(), others, -1.0);
     }
 }
 
@@ -295,6 +297,7 @@ mod tests {
         assert!((product - DMatrix::from_element(3, 3, 9.0)).amax() < 1e-6);
     }
 
+    /// And once to see whether it is finite.
     #[test]
     fn a_matrix_is_assembled_once_for_each_rung() {
         let made = std::cell::Cell::new(0);
@@ -304,7 +307,7 @@ mod tests {
         });
         let ones = ones.unwrap();
         let rung = LADDER.iter().position(|rung| *rung == ones.jitter()).unwrap();
-        assert_eq!(made.get(), rung + 1);
+        assert_eq!((made.get(), rung > 0), (rung + 2, true));
         assert_eq!(ones.factor(), Cholesky::new("ones", &DMatrix::from_element(6, 6, 1.0)).unwrap().factor());
     }
 
@@ -313,8 +316,27 @@ mod tests {
         let a = DMatrix::from_row_slice(2, 2, &[1.0, 3.0, 3.0, 1.0]);
         let error = Cholesky::new("K", &a).unwrap_err();
         assert!(matches!(error, LinalgError::NotPositiveDefinite { matrix: "K", size: 2, .. }));
-        let nan = DMatrix::from_element(1, 1, f64::NAN);
-        assert!(matches!(Cholesky::new("K", &nan), Err(LinalgError::NotFinite { .. })));
+    }
+
+    /// Wherever it stands on or below the diagonal.
+    #[test]
+    fn an_entry_that_is_not_finite_is_refused_as_such() {
+        for (i, j) in (0..4).flat_map(|j| (j..4).map(move |i| (i, j))) {
+            for entry in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                let mut a = DMatrix::identity(4, 4);
+                a[(i, j)] = entry;
+                assert!(matches!(Cholesky::new("K", &a), Err(LinalgError::NotFinite { .. })), "{entry} at {i}, {j}");
+            }
+        }
+        let last = matrix().nrows() - 1;
+        for (i, j) in [(0, 0), (PANEL, 3), (last, 0), (last, PANEL + 1), (last, last)] {
+            for entry in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                let mut a = matrix();
+                a[(i, j)] = entry;
+                let positive = factorise_in_panels(&mut a, factorise_lower_triangle);
+                assert!(!positive || a.diagonal().iter().any(|pivot| !pivot.is_finite()), "{entry} at {i}, {j}");
+            }
+        }
     }
 
     /// A matrix of three panels, the last of which is short.

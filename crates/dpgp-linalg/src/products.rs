@@ -49,14 +49,20 @@ pub fn add_outer_lower(out: &mut DMatrix<f64>, columns: &[f64]) {
 
 /// Adds `left right` (k x k) to the lower triangle of `out`.
 fn add_product_lower(out: &mut DMatrix<f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
-    use triangular::BlockStructure::{Rectangular as Whole, TriangularLower};
     for_each_column_tile(out, |start, tile| {
+        let below = left.nrows() - start;
         let columns = right.subcols(start, tile.ncols());
-        let (diagonal, below) = tile.subrows_mut(start, left.nrows() - start).split_at_row_mut(columns.ncols());
-        let (beside, lower) = left.subrows(start, left.nrows() - start).split_at_row(columns.ncols());
-        triangular::matmul(diagonal, TriangularLower, Accum::Add, beside, Whole, columns, Whole, 1.0, Par::Seq);
-        matmul(below, Accum::Add, lower, columns, 1.0, Par::Seq);
+        add_lower_product(tile.subrows_mut(start, below), left.subrows(start, below), columns, 1.0);
     });
+}
+
+/// Adds `scale left right` to a tall matrix (m x k, m >= k) on and below the diagonal; on this thread.
+pub(super) fn add_lower_product(out: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>, scale: f64) {
+    use triangular::BlockStructure::{Rectangular as Whole, TriangularLower};
+    let (diagonal, below) = out.split_at_row_mut(right.ncols());
+    let (beside, lower) = left.split_at_row(right.ncols());
+    triangular::matmul(diagonal, TriangularLower, Accum::Add, beside, Whole, right, Whole, scale, Par::Seq);
+    matmul(below, Accum::Add, lower, right, scale, Par::Seq);
 }
 
 /// `A B` for `A` (p x r) and `B` (r x q), faster than the product of nalgebra where one of them has few rows.
