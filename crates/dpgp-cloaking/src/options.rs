@@ -80,7 +80,7 @@ pub(super) trait WeightProblem {
     /// it is zero on the others.
     fn hessian_terms(&self, at: &LeverageEvaluation) -> Vec<DVector<f64>>;
 
-    /// The e for which `v_i g_i^e` are the optimal weights of orthogonal columns, whatever v.
+    /// The exponent e for which `v_i g_i^e` are the optimal weights if the columns are orthogonal, whatever v is.
     fn multiplicative_exponent(&self) -> i32;
 
     /// How far the rescaled covariance is from optimal: an upper bound, zero at the optimum.

@@ -121,21 +121,24 @@ thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `work`, which is all that the rayon pool of this thread has to do: [`for_each_piece_in_parallel`] then uses the other threads of
-/// the pool, as it does outside of one.
+/// Runs `work` as the only work of this thread's rayon pool: [`for_each_piece_in_parallel`] may then use the pool's other threads, as it
+/// does outside a pool.
 ///
 /// ```
 /// assert_eq!(dpgp_linalg::run_alone(|| 5), 5);
 /// ```
 pub fn run_alone<R>(work: impl FnOnce() -> R) -> R {
-    struct Restored(bool);
-    impl Drop for Restored {
-        fn drop(&mut self) {
-            ALONE.set(self.0);
-        }
-    }
-    let _restored = Restored(ALONE.replace(true));
+    let _before = RestoreAlone(ALONE.replace(true));
     work()
+}
+
+/// Puts back what was known before about the work of this thread, also if the work panics.
+struct RestoreAlone(bool);
+
+impl Drop for RestoreAlone {
+    fn drop(&mut self) {
+        ALONE.set(self.0);
+    }
 }
 
 /// Calls `act` with the index of each piece and the piece: in parallel, unless on a thread of a rayon pool that has other work. A pool
@@ -154,7 +157,12 @@ pub fn for_each_piece_in_parallel<'a, T: Send + 'a>(
     let pieces: Vec<(usize, &mut [T])> = pieces.enumerate().collect();
     let alone = rayon::current_thread_index().is_none() || ALONE.get();
     match alone && pieces.len() > 1 {
-        true => pieces.into_par_iter().for_each(|(place, piece)| act(place, piece)),
+        true => {
+            // While it waits, this thread may take another piece. The work of a piece that waited in its turn would begin a second piece
+            // within the first, which could wait for ever for what the first one computes.
+            let _before = RestoreAlone(ALONE.replace(false));
+            pieces.into_par_iter().for_each(|(place, piece)| act(place, piece));
+        }
         false => pieces.into_iter().for_each(|(place, piece)| act(place, piece)),
     }
 }
@@ -409,8 +417,10 @@ mod tests {
                 if waits {
                     both.wait();
                 }
+                assert!(!ALONE.get(), "the other piece is other work");
                 place[0] = rayon::current_thread_index().unwrap();
             });
+            assert_eq!(ALONE.get(), waits);
             places[0] == places[1]
         };
         assert!(pool.install(threads), "one thread takes all");

@@ -111,7 +111,7 @@ impl WorkerPool {
     }
 
     /// Applies `work` to each item and its number, with results in the order of the items. A thread takes one item at a
-    /// time. For a single item, products of matrices use all threads.
+    /// time. A single item may use all threads for its cells and products of matrices.
     pub fn map_in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
         if let [only] = items {
             return vec![self.threads.install(|| run_alone(|| work(0, only)))];

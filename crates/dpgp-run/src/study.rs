@@ -267,7 +267,7 @@ impl ExperimentRunReport {
     }
 }
 
-/// Computes the units of a shard that are not stored, in parallel, each serial inside. Every result is in the store
+/// Computes the units of a shard that are not stored, in parallel, each serial inside unless it is the only one. Every result is in the store
 /// before the next is begun on its thread. A result depends on the spec, the data and the seed alone, not on the threads.
 ///
 /// # Errors
@@ -283,7 +283,8 @@ fn compute_block_replicates_in_parallel(
     let units = plan.pending_block_replicates(options.shard);
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let known = RunCache::default();
-    let work = ReplicateWorker { plan, samples, program_data, session, options, known, failed, done };
+    let alone = units.len() == 1;
+    let work = ReplicateWorker { plan, samples, program_data, session, options, known, alone, failed, done };
     options.watcher.begin_experiment(&plan.experiment.name, units.len());
     let outcomes = options.pool.map_in_parallel(&units, |number, unit| work.run_block_replicate(number, unit));
     options.watcher.end_experiment();
@@ -296,6 +297,37 @@ enum BlockReplicateError {
     Store(StoreError),
 }
 
+/// Measures how long a thread would take for a unit.
+struct Stopwatch {
+    wall: Instant,
+    processor: f64,
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self { wall: Instant::now(), processor: processor_seconds() }
+    }
+
+    /// The time that has passed; for the only unit, the processor time of all threads if that is longer. It is shorter while the unit waits
+    /// for a program.
+    fn seconds(&self, alone: bool) -> f64 {
+        let wall = self.wall.elapsed().as_secs_f64();
+        if alone { wall.max(processor_seconds() - self.processor) } else { wall }
+    }
+}
+
+/// The processor time of this process; zero where the system does not say.
+#[cfg(unix)]
+fn processor_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+}
+
+#[cfg(not(unix))]
+fn processor_seconds() -> f64 {
+    0.0
+}
+
 /// State shared by the threads.
 struct ReplicateWorker<'a> {
     plan: &'a RunPlan<'a>,
@@ -305,6 +337,8 @@ struct ReplicateWorker<'a> {
     session: &'a WriteSession,
     options: &'a RunOptions<'a>,
     known: RunCache,
+    /// Whether there is one unit, which may use all threads.
+    alone: bool,
     /// Whether any unit has failed.
     failed: AtomicBool,
     /// Units that are stored.
@@ -321,9 +355,9 @@ impl ReplicateWorker<'_> {
         }
         let first = &self.plan.experiment.cells[unit.missing[0]];
         options.watcher.begin_block(number, &|| describe_block_replicate(&first.joined_labels(), unit.replicate));
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         let outcome = self.measure_block_replicate(unit).and_then(|measured| {
-            let seconds = start.elapsed().as_secs_f64() / unit.missing.len() as f64;
+            let seconds = watch.seconds(self.alone) / unit.missing.len() as f64;
             self.store_results(unit, measured, seconds).map_err(BlockReplicateError::Store)
         });
         options.watcher.end_block(number);

@@ -1,6 +1,7 @@
 //! The task trait, the jobs that tasks measure, the values that all jobs of a run share, and the number of rows
 //! per fitted model.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use nalgebra::DMatrix;
@@ -47,14 +48,22 @@ pub struct ReplicateJob<'a> {
 }
 
 impl<'a> ReplicateJob<'a> {
-    /// Measures each cell by itself: in parallel, if the job is all that its threads have to do.
+    /// Measures each cell by itself: in parallel, if the job is all that its threads have to do. Stops at a failure, and reports the
+    /// first one in the order of the cells.
     pub(super) fn measure_each_cell(
         &self,
         measure: impl Fn(&PrivacySetting) -> Result<CellMeasurements, TaskError> + Sync,
     ) -> Result<Vec<CellMeasurements>, TaskError> {
         let mut measured: Vec<Option<Result<CellMeasurements, TaskError>>> = self.cells.iter().map(|_| None).collect();
+        let first_failed = AtomicUsize::new(usize::MAX);
         for_each_piece_in_parallel(measured.chunks_mut(1), |place, cell| {
-            cell[0] = Some(measure(self.cells[place]));
+            if place < first_failed.load(Ordering::Relaxed) {
+                let outcome = measure(self.cells[place]);
+                if outcome.is_err() {
+                    first_failed.fetch_min(place, Ordering::Relaxed);
+                }
+                cell[0] = Some(outcome);
+            }
         });
         measured.into_iter().flatten().collect()
     }

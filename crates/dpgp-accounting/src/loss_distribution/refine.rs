@@ -52,22 +52,26 @@ impl RefinementStoppingRule {
             let GridBounds { enclosure, fits } = compute_grid_bounds(pair, steps, given, width, range, centre);
             let before = best.upper - best.lower;
             best = best.intersect(enclosure);
-            // A finer grid brings the bounds closer. Where it does not, few small samples make the losses so skewed that their
-            // tail of probability delta lies far above epsilon: a window around the bound so far reaches down to epsilon.
-            if let GivenEpsilonOrDelta::Delta(_) = given
-                && before.is_finite()
-                && best.upper - best.lower > 0.5 * before
-            {
-                centre = WindowCentre::Mean(best.upper);
-            }
             if !fits {
                 // A few steps that reveal much reach further than the spread of one tells: only a coarser grid holds them.
                 (least, width) = (2.0 * width, COARSER * width);
                 continue;
             }
             let excess = self.relative_gap(best, given);
-            if excess <= 1.0 || width == least || best.upper <= self.enough {
+            if excess <= 1.0 || best.upper <= self.enough {
                 break;
+            }
+            // A finer grid should bring the bounds closer. If it does not, or there is none, the losses of a few small samples may be so
+            // skewed that their tail of probability delta lies far above epsilon. A window around the best upper bound so far reaches
+            // down to epsilon.
+            let is_narrower = before.is_infinite() || best.upper - best.lower <= 0.5 * before;
+            match (given, centre) {
+                (GivenEpsilonOrDelta::Delta(_), WindowCentre::Tail(_)) if width == least && best.upper.is_finite() => {
+                    centre = WindowCentre::Mean(best.upper);
+                }
+                _ if width == least => break,
+                (GivenEpsilonOrDelta::Delta(_), _) if !is_narrower => centre = WindowCentre::Mean(best.upper),
+                _ => {}
             }
             width = (width * (0.8 / excess.sqrt()).max(0.125)).max(least);
         }
@@ -261,21 +265,21 @@ mod tests {
         assert!(lower <= exact && exact <= upper && upper - lower <= 6e-3 * exact, "{lower} {exact} {upper}");
     }
 
-    /// Two small samples, given a delta above that at epsilon 0, have no loss to speak of; of a delta just below they have a small
-    /// one. The tail of either delta lies far above both.
+    /// For two small samples, epsilon is zero for a delta above the one at epsilon 0, and small for a smaller delta. In both cases the
+    /// tail of probability delta lies far above epsilon.
     #[test]
     fn a_few_small_samples_are_enclosed() {
         let refinement = RefinementStoppingRule { tolerance: 1e-3, enough: 0.0 };
         let pair = DominatingPair { p: 0.0065, q: 0.0, sd: 1.0 };
-        // The total variation of one step is q (2 Phi(1 / 2) - 1) = 0.0024889; of two it is at most twice that, 0.0049778.
-        let enclose = |delta| refinement.enclose_missing_parameter(&pair, 2, GivenEpsilonOrDelta::Delta(delta));
-        assert_eq!(enclose(0.005), Enclosure { lower: 0.0, upper: 0.0 });
-        let Enclosure { lower, upper } = enclose(0.0035);
-        assert!(0.0 < lower && lower <= upper && upper - lower <= 1e-3 * upper, "{lower} {upper}");
         let skewed = DominatingPair { p: 0.0, q: 0.0025, sd: 0.9 };
-        let Enclosure { lower, upper } =
-            refinement.enclose_missing_parameter(&skewed, 2, GivenEpsilonOrDelta::Delta(1.4e-8));
-        assert!(0.0 < lower && upper - lower <= 1e-3 * upper, "{lower} {upper}");
+        // The total variation of one step is p (2 Phi(1 / 2) - 1) = 0.0024890; that of two is at most twice that, 0.0049780.
+        let enclose = |pair, delta| refinement.enclose_missing_parameter(pair, 2, GivenEpsilonOrDelta::Delta(delta));
+        assert_eq!(enclose(&pair, 0.005), Enclosure { lower: 0.0, upper: 0.0 });
+        // By a sum over a grid of the two outputs.
+        for (pair, delta, exact) in [(&pair, 0.0035, 0.001_128_839), (&skewed, 1.4e-8, 0.004_786_461)] {
+            let Enclosure { lower, upper } = enclose(pair, delta);
+            assert!(lower <= exact && exact <= upper && upper - lower <= 1e-3 * upper, "{lower} {exact} {upper}");
+        }
     }
 
     /// Bounds of 2 and 3 are a third apart.

@@ -1,6 +1,6 @@
 //! The moments mechanism for the rows of a spec: its prior, design, release and guarantee.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nalgebra::DMatrix;
 use rand::Rng;
@@ -399,24 +399,28 @@ struct CachedDesign {
     design: RecordMomentsDesign,
 }
 
-/// The last design of a model, which many draws share.
+/// The designs of a model, which draws, and cells on several threads, share.
 #[derive(Debug, Clone, Default)]
-struct DesignCache(Arc<Mutex<Option<CachedDesign>>>);
+struct DesignCache(Arc<Mutex<Vec<CachedDesign>>>);
 
 impl DesignCache {
-    /// The design of a key: the last one, or a new one.
+    /// The design of a key: a known one, or a new one.
     pub fn get_or_compute<E>(
         &self,
         key: DesignKey,
         make: impl FnOnce() -> Result<RecordMomentsDesign, E>,
     ) -> Result<RecordMomentsDesign, E> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = known.as_ref().filter(|last| last.key == key) {
-            return Ok(last.design.clone());
+        if let Some(known) = self.known().iter().find(|known| known.key == key) {
+            return Ok(known.design.clone());
         }
+        // Not under the lock: other keys do not wait for it.
         let design = make()?;
-        *known = Some(CachedDesign { key, design: design.clone() });
+        self.known().push(CachedDesign { key, design: design.clone() });
         Ok(design)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<CachedDesign>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
