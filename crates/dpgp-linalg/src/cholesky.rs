@@ -100,13 +100,13 @@ impl Cholesky {
         self.jitter
     }
 
-    /// `|L^-1 D|` in the Frobenius norm, for the diagonal D of the lengths of the rows of L: at least `n^(1/2)`, and that for rows at right
-    /// angles. Cost `n^3 / 3`.
+    /// `|L^-1 D|` in the Frobenius norm, for the diagonal matrix D of the lengths of the rows of L. It is least for rows at right angles:
+    /// `n^(1/2)`. Cost `n^3 / 3`.
     ///
     /// ```
     /// use dpgp_linalg::Cholesky;
     /// use nalgebra::DMatrix;
-    /// // Rows of lengths 5 and 1: D L^-1 has no say over lengths, and these are at right angles.
+    /// // Rows of lengths 5 and 1 at right angles: lengths do not matter.
     /// let right = Cholesky::new("A", &DMatrix::from_row_slice(2, 2, &[25.0, 0.0, 0.0, 1.0]))?;
     /// assert!((right.scaled_inverse_norm() - 2f64.sqrt()).abs() < 1e-15);
     /// # Ok::<(), dpgp_linalg::LinalgError>(())
