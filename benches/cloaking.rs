@@ -100,7 +100,7 @@ fn at_size(criterion: &mut Criterion) {
 }
 
 /// The factorisations in which designs and exact regressions spend their time, at the sizes of docs/speed.md and some others.
-fn factors(criterion: &mut Criterion) {
+fn factorisations(criterion: &mut Criterion) {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     let covariance = |n: usize| {
         let mut k = kernel.matrix(&points(n), &points(n));
@@ -126,5 +126,5 @@ fn factors(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, designs, at_size, factors);
+criterion_group!(benches, designs, at_size, factorisations);
 criterion_main!(benches);

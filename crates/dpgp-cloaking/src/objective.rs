@@ -132,7 +132,7 @@ fn factor_weighted_columns(
     let mut formed = DMatrix::zeros(rank, rank);
     add_outer_lower(&mut formed, weighted.as_slice());
     match Cholesky::without_jitter(matrix, &formed) {
-        Ok(factor) if factor.scaled_inverse_norm() <= WELL_CONDITIONED => Ok(factor),
+        Ok(factor) if factor.row_scaled_inverse_norm() <= WELL_CONDITIONED => Ok(factor),
         _ => cholesky_of_gram_matrix(matrix, &weighted.transpose()),
     }
 }
@@ -225,15 +225,15 @@ mod log_det_tests {
     fn rows_of_any_lengths_keep_their_digits() {
         let columns = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 1e-9, 1e-9]);
         let formed = DMatrix::from_row_slice(2, 2, &[1.0, 1e-9, 1e-9, 2e-18]);
-        assert!(Cholesky::without_jitter("M", &formed).unwrap().scaled_inverse_norm() < WELL_CONDITIONED);
+        assert!(Cholesky::without_jitter("M", &formed).unwrap().row_scaled_inverse_norm() < WELL_CONDITIONED);
         let factor = factor_weighted_columns("M", &columns, &[1.0, 1.0]).unwrap();
         for (found, expected) in factor.factor().iter().zip([1.0, 1e-9, 0.0, 1e-9]) {
             assert!((found - expected).abs() <= 1e-15 * expected, "{:?}", factor.factor());
         }
     }
 
-    /// Each row is close to the one before it, `q_i = q_(i-1) + e_i / 250`: no angle of two is small, but all together are. Forming their
-    /// matrix would lose the last pivot, 1/250.
+    /// Row i is `e_(i-1) + e_i / 250`: the angle between a row and the span of those before it is never too small by itself, but the
+    /// losses of digits multiply. Forming the matrix would lose the last pivot, 1/250.
     #[test]
     fn small_angles_multiply() {
         let mut chain = DMatrix::identity(5, 5);

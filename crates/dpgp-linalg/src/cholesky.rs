@@ -108,10 +108,10 @@ impl Cholesky {
     /// use nalgebra::DMatrix;
     /// // Rows of lengths 5 and 1 at right angles: lengths do not matter.
     /// let right = Cholesky::new("A", &DMatrix::from_row_slice(2, 2, &[25.0, 0.0, 0.0, 1.0]))?;
-    /// assert!((right.scaled_inverse_norm() - 2f64.sqrt()).abs() < 1e-15);
+    /// assert!((right.row_scaled_inverse_norm() - 2f64.sqrt()).abs() < 1e-15);
     /// # Ok::<(), dpgp_linalg::LinalgError>(())
     /// ```
-    pub fn scaled_inverse_norm(&self) -> f64 {
+    pub fn row_scaled_inverse_norm(&self) -> f64 {
         let size = self.factor.nrows();
         let mut inverse = DMatrix::zeros(size, size);
         invert_lower_triangular(view_mut(&mut inverse), view(&self.factor), Par::Seq);

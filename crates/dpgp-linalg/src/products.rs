@@ -128,14 +128,14 @@ thread_local! {
 /// assert_eq!(dpgp_linalg::run_alone(|| 5), 5);
 /// ```
 pub fn run_alone<R>(work: impl FnOnce() -> R) -> R {
-    let _before = RestoreAlone(ALONE.replace(true));
+    let _before = AloneFlagGuard(ALONE.replace(true));
     work()
 }
 
-/// Puts back what was known before about the work of this thread, also if the work panics.
-struct RestoreAlone(bool);
+/// Restores the earlier value of `ALONE` when it is dropped, also during a panic.
+struct AloneFlagGuard(bool);
 
-impl Drop for RestoreAlone {
+impl Drop for AloneFlagGuard {
     fn drop(&mut self) {
         ALONE.set(self.0);
     }
@@ -158,9 +158,9 @@ pub fn for_each_piece_in_parallel<'a, T: Send + 'a>(
     let alone = rayon::current_thread_index().is_none() || ALONE.get();
     match alone && pieces.len() > 1 {
         true => {
-            // While it waits, this thread may take another piece. The work of a piece that waited in its turn would begin a second piece
-            // within the first, which could wait for ever for what the first one computes.
-            let _before = RestoreAlone(ALONE.replace(false));
+            // While it waits, this thread may take another piece. If a piece waited in its turn, the thread could begin a second piece
+            // within the first, and the second could wait forever for a result of the first.
+            let _before = AloneFlagGuard(ALONE.replace(false));
             pieces.into_par_iter().for_each(|(place, piece)| act(place, piece));
         }
         false => pieces.into_iter().for_each(|(place, piece)| act(place, piece)),

@@ -297,7 +297,7 @@ enum BlockReplicateError {
     Store(StoreError),
 }
 
-/// Measures how long a thread would take for a unit.
+/// Measures the time that a unit would take on one thread.
 struct Stopwatch {
     wall: Instant,
     processor: f64,
@@ -308,9 +308,9 @@ impl Stopwatch {
         Self { wall: Instant::now(), processor: processor_seconds() }
     }
 
-    /// The time that has passed; for the only unit, the processor time of all threads if that is longer. It is shorter while the unit waits
-    /// for a program.
-    fn seconds(&self, alone: bool) -> f64 {
+    /// The time that has passed. For the only unit, it is the processor time of all threads, unless that is shorter because the unit
+    /// waited for a program.
+    fn elapsed_seconds(&self, alone: bool) -> f64 {
         let wall = self.wall.elapsed().as_secs_f64();
         if alone { wall.max(processor_seconds() - self.processor) } else { wall }
     }
@@ -357,7 +357,7 @@ impl ReplicateWorker<'_> {
         options.watcher.begin_block(number, &|| describe_block_replicate(&first.joined_labels(), unit.replicate));
         let watch = Stopwatch::start();
         let outcome = self.measure_block_replicate(unit).and_then(|measured| {
-            let seconds = watch.seconds(self.alone) / unit.missing.len() as f64;
+            let seconds = watch.elapsed_seconds(self.alone) / unit.missing.len() as f64;
             self.store_results(unit, measured, seconds).map_err(BlockReplicateError::Store)
         });
         options.watcher.end_block(number);

@@ -50,7 +50,7 @@ pub(super) fn expand<T: TaskSection>(
         .map(|number| {
             let at = axis_positions_of_cell(axes, number);
             builders.cell(&ErrorLocator { axes, at: &at, source }, manifest).map_err(|error| {
-                // An error at an axis already points to one of the labels at fault.
+                // An error at an axis already names a label at fault.
                 let labels = if error.is_at_grid_or_axis() {
                     String::new()
                 } else {

@@ -246,15 +246,14 @@ fn determinism() {
         "\"model.kernel.eq.lengthscale\" = [1.0, 2.0]\n",
         "\"privacy.calibration\" = ['classic', 'analytic']\n",
     );
-    // Each in a project of its own: what is stored is not computed again.
+    // Each run has a project of its own, because stored results are not computed again.
     let one = table(&Project::new(), &format!("[grid]\n{a}{b}{c}"), "1");
-    let project = Project::new();
-    assert_eq!(one, table(&project, &format!("[grid]\n{a}{b}{c}"), "2"));
+    assert_eq!(one, table(&Project::new(), &format!("[grid]\n{a}{b}{c}"), "2"));
     let reordered = table(&Project::new(), &format!("[grid]\n{c}{b}{a}"), "2");
     let first = sorted_rows(&one);
     assert_eq!(first, sorted_rows(&reordered));
     // A grid that holds one more value leaves the numbers of the others alone.
-    let longer = table(&project, &format!("[grid]\n{}{b}{c}", a.replace("inf", "inf, 2.0")), "2");
+    let longer = table(&Project::new(), &format!("[grid]\n{}{b}{c}", a.replace("inf", "inf, 2.0")), "2");
     let longer = sorted_rows(&longer);
     assert!(first.iter().all(|row| longer.contains(row)));
 }

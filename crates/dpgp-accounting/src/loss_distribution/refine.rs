@@ -134,7 +134,7 @@ impl WindowCentre {
         }
     }
 
-    fn tilt(self, sum: &LossSum<'_>) -> f64 {
+    fn choose_tilt(self, sum: &LossSum<'_>) -> f64 {
         match self {
             Self::Tail(delta) => sum.tilt_for_delta(delta),
             Self::Mean(epsilon) => sum.tilt_for_mean(epsilon),
@@ -163,7 +163,7 @@ fn compute_grid_bounds(
         DiscreteLossDistribution::discretise_dominated(pair, width, range),
     );
     let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
-    let tilt = centre.tilt(&above);
+    let tilt = centre.choose_tilt(&above);
     let (above, below) =
         (ComposedLossDistribution::new(&above, tilt, POINTS), ComposedLossDistribution::new(&below, tilt, POINTS));
     let fits = above.is_some() && below.is_some();
@@ -275,7 +275,7 @@ mod tests {
         // The total variation of one step is p (2 Phi(1 / 2) - 1) = 0.0024890; that of two is at most twice that, 0.0049780.
         let enclose = |pair, delta| refinement.enclose_missing_parameter(pair, 2, GivenEpsilonOrDelta::Delta(delta));
         assert_eq!(enclose(&pair, 0.005), Enclosure { lower: 0.0, upper: 0.0 });
-        // By a sum over a grid of the two outputs.
+        // The exact values are from a Riemann sum over the outputs of both steps.
         for (pair, delta, exact) in [(&pair, 0.0035, 0.001_128_839), (&skewed, 1.4e-8, 0.004_786_461)] {
             let Enclosure { lower, upper } = enclose(pair, delta);
             assert!(lower <= exact && exact <= upper && upper - lower <= 1e-3 * upper, "{lower} {exact} {upper}");

@@ -399,7 +399,7 @@ struct CachedDesign {
     design: RecordMomentsDesign,
 }
 
-/// The designs of a model, which draws, and cells on several threads, share.
+/// The designs of a model, shared by draws and by cells on several threads.
 #[derive(Debug, Clone, Default)]
 struct DesignCache(Arc<Mutex<Vec<CachedDesign>>>);
 
@@ -410,16 +410,16 @@ impl DesignCache {
         key: DesignKey,
         make: impl FnOnce() -> Result<RecordMomentsDesign, E>,
     ) -> Result<RecordMomentsDesign, E> {
-        if let Some(known) = self.known().iter().find(|known| known.key == key) {
+        if let Some(known) = self.lock_designs().iter().find(|known| known.key == key) {
             return Ok(known.design.clone());
         }
-        // Not under the lock: other keys do not wait for it.
+        // The lock is not held here, so that other keys do not wait.
         let design = make()?;
-        self.known().push(CachedDesign { key, design: design.clone() });
+        self.lock_designs().push(CachedDesign { key, design: design.clone() });
         Ok(design)
     }
 
-    fn known(&self) -> MutexGuard<'_, Vec<CachedDesign>> {
+    fn lock_designs(&self) -> MutexGuard<'_, Vec<CachedDesign>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
