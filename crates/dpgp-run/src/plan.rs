@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DataDigests;
 use super::store::{NUMERICS, ResultKey, ResultStore, ResultWithRun, RunHeader, StoreError, compute_result_key};
-use dpgp_spec::TextDigest;
+use dpgp_spec::{CellBlock, TextDigest};
 use dpgp_task::{Cell, Experiment};
 
 /// All replicates of all cells of an experiment, each with its key.
@@ -122,6 +122,9 @@ impl<'a> RunPlan<'a> {
 
     /// The units of a shard that have something left to compute. All units, stored or not, are dealt to the shards
     /// round-robin, in the order of their blocks' identities. A shard is therefore the same set at every resume.
+    ///
+    /// Units that share a data set and a model follow each other, because a thread keeps the rows that it generated and the
+    /// prediction map that it computed until it meets others.
     pub fn pending_block_replicates(&self, shard: Shard) -> Vec<BlockReplicate> {
         let mut all: Vec<(TextDigest, u32, usize)> = Vec::new();
         for (number, block) in self.experiment.blocks.iter().enumerate() {
@@ -140,7 +143,19 @@ impl<'a> RunPlan<'a> {
             }
         }
         units.retain(|unit| !unit.missing.is_empty());
+        let groups = self.first_blocks_with_same_data_and_model();
+        units.sort_unstable_by_key(|unit| (groups[unit.block], unit.replicate, unit.block));
         units
+    }
+
+    /// For each block, the first one with the same data and model.
+    fn first_blocks_with_same_data_and_model(&self) -> Vec<usize> {
+        let mut first = BTreeMap::new();
+        let of_block = |(number, block): (usize, &CellBlock)| {
+            let cell = &self.experiment.cells[block.cells[0]];
+            *first.entry((cell.data_id(), cell.model_id())).or_insert(number)
+        };
+        self.experiment.blocks.iter().enumerate().map(of_block).collect()
     }
 
     /// The header of this run in the store.
@@ -406,6 +421,33 @@ fn split_top_level(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DataLocations, ExperimentRunner, Project};
+
+    const SPEC: &str = r#"
+experiment = { title = "planned", replicates = 2 }
+data = { source.inline = { x = [0, 1, 2, 3], y = [1, 3, 2, 5] }, inputs = ["x"], target = "y" }
+model = { noise_variance = 1.0, kernel.eq = { variance = 9.0, lengthscale = 5.0 } }
+task.regression = { split.contiguous = 2, draws = 5 }
+privacy = { epsilon = 1.0, delta = 0.01, change = 4.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
+[grid]
+"privacy.mechanism.cloaking.objective" = ["trace", "log-det"]
+"model.kernel.eq.lengthscale" = [5.0, 2.0]
+"#;
+
+    #[test]
+    fn units_with_the_same_data_and_model_follow_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()).unwrap();
+        let experiment = project.parse("planned", SPEC).unwrap();
+        let plan = ExperimentRunner::open(&project, folder.path()).unwrap().plan(&experiment, None).unwrap();
+        let place = |unit: &BlockReplicate| {
+            format!("{} {}", experiment.cells[unit.missing[0]].labels().join(" "), unit.replicate)
+        };
+        let order: Vec<String> = plan.pending_block_replicates(Shard::WHOLE).iter().map(place).collect();
+        let long = ["trace 5 0", "log-det 5 0", "trace 5 1", "log-det 5 1"];
+        let short = ["trace 2 0", "log-det 2 0", "trace 2 1", "log-det 2 1"];
+        assert_eq!(order, [long, short].concat());
+    }
 
     #[test]
     fn shards_share_out_everything_once() {

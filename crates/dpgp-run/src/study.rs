@@ -457,6 +457,7 @@ impl ReplicateWorker<'_> {
             }
         }
         if !failures.is_empty() {
+            failures.sort_by_key(|failure| (failure.cells.first().copied(), failure.replicate));
             let experiment = self.plan.experiment.name.clone();
             return Err(RunError::Cells { experiment, failures, done, all });
         }

@@ -84,6 +84,11 @@ impl<T: TaskSection> Cell<T> {
         self.texts[0].as_ref().map_or_else(|| TextDigest::of_text(""), |text| text.id())
     }
 
+    /// The identity of its model, if it has one.
+    pub fn model_id(&self) -> Option<TextDigest> {
+        self.texts[1].as_ref().map(|text| text.id())
+    }
+
     /// Its sections by name.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &Arc<SectionText>)> {
         SECTIONS.into_iter().zip(&self.texts).filter_map(|(name, text)| Some((name, text.as_ref()?)))

@@ -3,14 +3,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
 use nalgebra::DMatrix;
 
+use super::measure::GeneratedSampleKey;
 use super::model::{InducingInputPlacer, KMeansCentresKey};
 use super::posterior::{NoiseCalibration, NoiseCalibrationKey};
+use super::regression::FoldMapsKey;
 use super::site_sums::EllipsoidKey;
 use super::{CellMeasurements, RandomStreams, Sample, TaskError};
 use dpgp_accounting::AccountingError;
+use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::BoxKernel;
 use dpgp_linalg::{LinalgError, for_each_piece_in_parallel};
 use dpgp_mechanisms::{
@@ -190,6 +194,10 @@ impl FitSize {
 /// Memo that replicates, blocks, folds and threads share, because each depends on its question alone. A run owns one.
 #[derive(Debug, Default)]
 pub struct RunCache {
+    /// Generated rows.
+    pub(super) samples: LatestAnswers<GeneratedSampleKey, Arc<Sample>>,
+    /// Maps from targets to predictions, of all folds.
+    pub(super) maps: LatestAnswers<FoldMapsKey, Result<Arc<Vec<PredictionMap>>, TaskError>>,
     /// The answers of accountants, which take seconds.
     pub(super) prices: Memo<NoiseCalibrationKey, Result<NoiseCalibration, AccountingError>>,
     /// Centres of k-means.
@@ -233,9 +241,55 @@ impl<Q: Clone + PartialEq, A: Clone> Memo<Q, A> {
     }
 }
 
+/// The latest answer of each thread, for answers too large to keep them all.
+#[derive(Debug)]
+pub(super) struct LatestAnswers<Q, A> {
+    latest: Mutex<Vec<(ThreadId, Q, A)>>,
+}
+
+impl<Q, A> Default for LatestAnswers<Q, A> {
+    fn default() -> Self {
+        Self { latest: Mutex::default() }
+    }
+}
+
+impl<Q: Clone + PartialEq, A: Clone> LatestAnswers<Q, A> {
+    /// The answer, if it is the latest of any thread, or that of `compute`, which has to depend on the question alone.
+    pub fn get_or_compute(&self, question: &Q, compute: impl FnOnce() -> A) -> A {
+        let thread = std::thread::current().id();
+        {
+            let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((_, _, answer)) = latest.iter().find(|(_, asked, _)| asked == question) {
+                return answer.clone();
+            }
+            // Its memory is free before the next answer needs as much.
+            latest.retain(|(other, ..)| *other != thread);
+        }
+        let answer = compute();
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.push((thread, question.clone(), answer.clone()));
+        answer
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_latest_answer_of_a_thread_is_kept() {
+        let (answers, mut computed) = (LatestAnswers::default(), Vec::new());
+        for question in [3, 3, 5, 5, 3] {
+            let answer = answers.get_or_compute(&question, || {
+                computed.push(question);
+                question * question
+            });
+            assert_eq!(answer, question * question);
+        }
+        assert_eq!(computed, [3, 5, 3]);
+        let other = std::thread::scope(|scope| scope.spawn(|| answers.get_or_compute(&3, || 0)).join());
+        assert_eq!(other.unwrap(), 9, "another thread's latest answer serves too");
+    }
 
     #[test]
     fn a_question_is_answered_once() {

@@ -1,6 +1,7 @@
 //! The entry point to all tasks, and the rows of one replicate: drawn from a file or generated.
 
-use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 use rand::RngExt;
@@ -9,7 +10,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
 use super::cross_validation::split_into_test_folds;
-use super::{CellMeasurements, CellSetting, RandomStreams, ReplicateJob, Sample, TaskError, TaskSetting};
+use super::{CellMeasurements, CellSetting, RandomStreams, ReplicateJob, RunCache, Sample, TaskError, TaskSetting};
 use dpgp_data::synthetic;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::draw_from_prior;
@@ -20,7 +21,7 @@ use dpgp_spec::setting::{DataSetting, QuotaSetting, RowDrawSetting, SourceSettin
 /// # Errors
 /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
 pub fn measure_replicate(task: &TaskSetting, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
-    let sample = draw_sample(&job.setting.data, job.sample, job.streams)?;
+    let sample = draw_sample(&job.setting.data, job.sample, job.streams, job.known)?;
     let measured = task.as_task().measure_cells(&ReplicateJob { sample: &sample, ..*job })?;
     let named = task.as_task().metric_names(1);
     measured.into_iter().map(|cell| cell.validate_and_trim_frames(&named, job.streams.replicate)).collect()
@@ -49,12 +50,42 @@ pub fn split_into_folds(
         TaskSetting::Regression(task) => task.split,
         _ => return Ok(None),
     };
-    let sample = draw_sample(&setting.data, sample, streams)?.into_owned();
+    let sample = Sample::clone(&*draw_sample(&setting.data, sample, streams, &RunCache::default())?);
     let mut held_out = vec![None; sample.row_count()];
     for (number, fold) in split_into_test_folds(sample.row_count(), split, streams).into_iter().enumerate() {
         fold.into_iter().for_each(|row| held_out[row] = Some(number));
     }
     Ok(Some(FoldedSample { sample, folds: held_out }))
+}
+
+/// The sample of one replicate.
+pub(super) enum DrawnSample<'a> {
+    /// All rows of a file.
+    Whole(&'a Sample),
+    /// Some rows of a file.
+    Some(Sample),
+    /// Rows that were generated.
+    Generated(Arc<Sample>),
+}
+
+impl Deref for DrawnSample<'_> {
+    type Target = Sample;
+
+    fn deref(&self) -> &Sample {
+        match self {
+            Self::Whole(sample) => sample,
+            Self::Some(sample) => sample,
+            Self::Generated(sample) => sample,
+        }
+    }
+}
+
+/// All that generated rows depend on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneratedSampleKey {
+    setting: SyntheticSetting,
+    /// Where the random numbers begin.
+    stream: Pcg64,
 }
 
 /// The sample of one replicate. Every method with the same data block meets the same rows.
@@ -65,18 +96,21 @@ pub(super) fn draw_sample<'a>(
     data: &DataSetting,
     sample: &'a Sample,
     streams: &RandomStreams,
-) -> Result<Cow<'a, Sample>, TaskError> {
+    known: &RunCache,
+) -> Result<DrawnSample<'a>, TaskError> {
     if let SourceSetting::Synthetic(setting) = &data.source {
-        return Ok(Cow::Owned(generate_synthetic(setting, streams)));
+        let question = GeneratedSampleKey { setting: setting.clone(), stream: streams.data_stream("generate") };
+        let generate = || Arc::new(generate_synthetic(setting, question.stream.clone()));
+        return Ok(DrawnSample::Generated(known.samples.get_or_compute(&question, generate)));
     }
     match &data.draw {
-        None => Ok(Cow::Borrowed(sample)),
+        None => Ok(DrawnSample::Whole(sample)),
         Some(RowDrawSetting::Rows(rows)) => {
             let mut stream = streams.data_stream("draw");
             let chosen = index::sample(&mut stream, sample.row_count(), rows.get().min(sample.row_count())).into_vec();
-            Ok(Cow::Owned(sample.select(&chosen)))
+            Ok(DrawnSample::Some(sample.select(&chosen)))
         }
-        Some(RowDrawSetting::Quotas(quotas)) => draw_quota_rows(quotas, sample, streams).map(Cow::Owned),
+        Some(RowDrawSetting::Quotas(quotas)) => draw_quota_rows(quotas, sample, streams).map(DrawnSample::Some),
     }
 }
 
@@ -101,8 +135,7 @@ fn is_quota_row(quota: &QuotaSetting, sample: &Sample, row: usize) -> bool {
     sample.targets[row] == quota.target && inputs.iter().zip(&quota.inputs).all(|(a, b)| a == b)
 }
 
-fn generate_synthetic(setting: &SyntheticSetting, streams: &RandomStreams) -> Sample {
-    let mut stream = streams.data_stream("generate");
+fn generate_synthetic(setting: &SyntheticSetting, mut stream: Pcg64) -> Sample {
     let rows = match setting {
         SyntheticSetting::Stripes { points, flips, grid } => {
             synthetic::generate_stripes(points.get(), flips.get(), grid.get(), &mut stream)
@@ -182,9 +215,8 @@ mod tests {
     fn rows_are_drawn_without_replacement() {
         let sample = Sample::new(&[(0..20).map(f64::from).collect()], vec![0.0; 20]);
         let draw = |replicate| {
-            let drawn = draw_sample(&data(RowDrawSetting::Rows(Count::literal::<12>())), &sample, &streams(replicate))
-                .unwrap()
-                .into_owned();
+            let twelve = data(RowDrawSetting::Rows(Count::literal::<12>()));
+            let drawn = draw_sample(&twelve, &sample, &streams(replicate), &RunCache::default()).unwrap();
             drawn.inputs.iter().copied().collect::<Vec<f64>>()
         };
         let mut rows = draw(0);
@@ -199,7 +231,7 @@ mod tests {
     fn a_gaussian_process_has_training_noisy_and_true_rows() {
         let setting: SyntheticSetting =
             toml::from_str("gaussian-process = { points = 500, noise = 0.2, lengthscale = 1, test = 400 }").unwrap();
-        let sample = generate_synthetic(&setting, &streams(0));
+        let sample = generate_synthetic(&setting, streams(0).data_stream("generate"));
         assert_eq!((sample.row_count(), sample.inputs.shape()), (setting.rows(), (1300, 1)));
         assert_eq!(sample.inputs.rows(500, 400), sample.inputs.rows(900, 400));
         assert!(sample.inputs.amax() <= 4.0);
@@ -209,7 +241,7 @@ mod tests {
         let mut truth: Vec<(f64, f64)> = (900..1300).map(|i| (sample.inputs[i], sample.targets[i])).collect();
         truth.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert!(truth.windows(2).all(|w| (w[1].1 - w[0].1).abs() < 6.0 * (w[1].0 - w[0].0) + 1e-5));
-        assert_ne!(sample.targets, generate_synthetic(&setting, &streams(1)).targets);
+        assert_ne!(sample.targets, generate_synthetic(&setting, streams(1).data_stream("generate")).targets);
     }
 
     #[test]
@@ -217,13 +249,13 @@ mod tests {
         let sample = Sample::new(&[vec![0.0, 0.0, 1.0, 1.0, 1.0]], vec![0.0, 1.0, 1.0, 1.0, 0.0]);
         let quota = |target, input, rows| QuotaSetting { target, inputs: vec![input], rows };
         let some = RowDrawSetting::Quotas(vec![quota(1.0, 1.0, 1), quota(0.0, 0.0, 1)]);
-        let sample_drawn = draw_sample(&data(some), &sample, &streams(0)).unwrap().into_owned();
+        let sample_drawn = draw_sample(&data(some), &sample, &streams(0), &RunCache::default()).unwrap();
         assert_eq!(
             (sample_drawn.inputs.as_slice(), &*sample_drawn.targets),
             ([1.0, 0.0].as_slice(), [1.0, 0.0].as_slice())
         );
         let many = RowDrawSetting::Quotas(vec![quota(1.0, 1.0, 3)]);
-        let refused = draw_sample(&data(many), &sample, &streams(0)).unwrap_err();
-        assert!(matches!(refused, TaskError::TooFewRows { wanted: 3, found: 2, .. }));
+        let refused = draw_sample(&data(many), &sample, &streams(0), &RunCache::default()).err();
+        assert!(matches!(refused, Some(TaskError::TooFewRows { wanted: 3, found: 2, .. })));
     }
 }

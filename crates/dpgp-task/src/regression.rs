@@ -1,6 +1,8 @@
 //! Root mean squared error of held-out targets under privacy noise, for cloaked predictions and for noisy
 //! bins.
 
+use std::sync::Arc;
+
 use nalgebra::{DMatrix, DVector, DVectorView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,8 +45,11 @@ impl MeasurableTask for RegressionTask {
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
         let kernel = model.prior_kernel(&job.sample.inputs);
         let fit = FoldFitter { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
-        let folds = FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams);
-        let folds: Vec<RegressionFold<'_>> = folds.map(|rows| fit.fit_fold(&rows)).collect::<Result<_, _>>()?;
+        let rows: Vec<FoldRows> =
+            FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams).collect();
+        let maps = fit.prediction_maps(&rows)?;
+        let folds = rows.iter().zip(&*maps).map(|(rows, map)| fit.fit_fold(rows, map));
+        let folds: Vec<RegressionFold<'_>> = folds.collect::<Result<_, _>>()?;
         let caveats = normalisation_caveats(job.setting, &normalised);
         job.measure_each_cell(|cell| measure_cell(self, job, cell, &folds, &caveats))
     }
@@ -127,7 +132,7 @@ fn certify_worst_fold(
 /// Contribution of a fold.
 struct RegressionFold<'a> {
     fit: &'a FoldFitter<'a>,
-    map: PredictionMap,
+    map: &'a PredictionMap,
     /// The sums of the targets of equal inputs, and the targets that are held out, on the scale of the model.
     sums: DVector<f64>,
     truth: DVector<f64>,
@@ -165,7 +170,7 @@ impl RegressionFold<'_> {
         }
         let noise = self.noise(noise_scale)?;
         // The rank rule may drop directions, and the least risk has a map of its own.
-        let released = self.errors_of_prediction_map(&noise.noiseless_prediction_map(&self.map));
+        let released = self.errors_of_prediction_map(&noise.noiseless_prediction_map(self.map));
         let draws = self.fit.task.draws.get();
         if draws == 0 {
             let squares = released.norm_squared() + noise_scale * noise_scale * noise.map.norm_squared();
@@ -211,14 +216,39 @@ struct FoldFitter<'a> {
     job: &'a ReplicateJob<'a>,
 }
 
+/// All that the prediction maps of the folds depend on: they do not depend on targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldMapsKey {
+    model: ModelSetting,
+    split: SplitSetting,
+    /// Identity of the data.
+    data: String,
+    seed: u32,
+    replicate: u32,
+}
+
 impl FoldFitter<'_> {
-    fn fit_fold(&self, rows: &FoldRows) -> Result<RegressionFold<'_>, TaskError> {
+    /// The prediction maps of all folds. Blocks that differ in their noise alone share them.
+    fn prediction_maps(&self, folds: &[FoldRows]) -> Result<Arc<Vec<PredictionMap>>, TaskError> {
+        let RandomStreams { seed, data, replicate, .. } = self.job.streams.clone();
+        let question = FoldMapsKey { model: self.model.clone(), split: self.task.split, data, seed, replicate };
+        self.job.known.maps.get_or_compute(&question, || {
+            folds
+                .iter()
+                .map(|rows| self.process(rows).prediction_map(&rows.test))
+                .collect::<Result<_, _>>()
+                .map(Arc::new)
+        })
+    }
+
+    fn process<'a>(&'a self, rows: &'a FoldRows) -> GpOnTrainingInputs<'a> {
         let purpose = rows.stream_name();
-        let process =
-            GpOnTrainingInputs::new(self.model, self.kernel, &rows.inputs, self.job.inducing_placement(&purpose));
-        let map = process.prediction_map(&rows.test)?;
-        let noises = self.design_noises(&process, &map, &rows.test)?;
-        let seen = FoldInputs { training: &rows.inputs, test: &rows.test, map: &map };
+        GpOnTrainingInputs::new(self.model, self.kernel, &rows.inputs, self.job.inducing_placement(&purpose))
+    }
+
+    fn fit_fold<'a>(&'a self, rows: &FoldRows, map: &'a PredictionMap) -> Result<RegressionFold<'a>, TaskError> {
+        let noises = self.design_noises(&self.process(rows), map, &rows.test)?;
+        let seen = FoldInputs { training: &rows.inputs, test: &rows.test, map };
         let averaged = noises
             .as_ref()
             .map(|noises| ModelAveragedReleases::new(self.model, &seen, noises, &self.cell_noise_scales()?));
@@ -230,7 +260,7 @@ impl FoldFitter<'_> {
             averaged: averaged.transpose()?.flatten(),
             noises,
             map,
-            purpose,
+            purpose: rows.stream_name(),
         })
     }
 
