@@ -1,15 +1,19 @@
 //! `dpgp check`.
 
-use clap::Args;
+use std::io::Write;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::check_forms::{CheckFindings, CheckFormat, append_github_step_summary, junit};
 use super::interrupt::watch_signals;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments};
 use super::output::{ExperimentCheckOutput, print, print_json, print_raw_unless_terminal};
 use super::report::summary_pages;
-use dpgp_report::{Report, list_result_differences, publish, wrap_prose};
+use dpgp_report::{
+    CheckFindings, Report, check_junit_xml, check_summary_markdown, list_result_differences, publish, wrap_prose,
+};
 use dpgp_run::{ExperimentRunReport, ExperimentRunner, Project, Provenance, RunError, RunOptions, create_watcher};
 use dpgp_task::Experiment;
 
@@ -47,6 +51,17 @@ pub struct CheckArguments {
     work: ComputeArguments,
     #[command(flatten)]
     places: DataLocationArguments,
+}
+
+/// Formats of the findings of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// Human-readable text.
+    Text,
+    /// Annotations for GitHub Actions; also adds a table to the file GITHUB_STEP_SUMMARY.
+    Github,
+    /// JUnit XML.
+    Junit,
 }
 
 /// Parses a relative tolerance, finite and not negative.
@@ -108,7 +123,7 @@ pub fn check(arguments: &CheckArguments, format: OutputFormat) -> Result<(), Cli
     }
     match (format, arguments.form) {
         (OutputFormat::Json, _) => print_json(&json!(all.iter().map(describe_check).collect::<Vec<_>>()))?,
-        (_, CheckFormat::Junit) => print_raw_unless_terminal(&junit(&all))?,
+        (_, CheckFormat::Junit) => print_raw_unless_terminal(&check_junit_xml(&all))?,
         (_, CheckFormat::Github) => append_github_step_summary(&all)?,
         (_, CheckFormat::Text) if all.len() > 1 => print(&check_summary_line(&all))?,
         (_, CheckFormat::Text) => {}
@@ -161,4 +176,15 @@ fn check_summary_pages(project: &Project, arguments: &CheckArguments) -> Result<
         CheckFindings { name: name.to_owned(), file, findings }
     });
     Ok(compared.collect())
+}
+
+/// Adds the summary to the file that the service shows, if there is one.
+fn append_github_step_summary(all: &[CheckFindings]) -> Result<(), CliError> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let path = Path::new(&path);
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(check_summary_markdown(all).as_bytes()))
+        .map_err(CliError::io_error_at(path))
 }

@@ -373,7 +373,7 @@ fn run_exit_code(error: &RunError) -> u8 {
 }
 
 fn state_exit_code(error: &StateError) -> u8 {
-    if matches!(error, StateError::NoFolder) { USAGE } else { IO }
+    if matches!(error, StateError::NoFolder | StateError::Relative(_)) { USAGE } else { IO }
 }
 
 fn release_exit_code(error: &ReleaseError) -> u8 {

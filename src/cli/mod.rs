@@ -5,7 +5,6 @@ mod audit;
 mod audit_samples;
 mod best;
 mod check;
-mod check_forms;
 mod cite;
 mod collect;
 mod completions;

@@ -22,15 +22,15 @@ use super::preview::{PreviewArguments, preview};
 use super::published::{PUBLISHERS_GUARANTEE, PublishedArguments};
 use dpgp_data::read_limited_text;
 use dpgp_data::rows::ensure_readable_addresses;
+use dpgp_fs::SigningKey;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_number::text::count_with_noun;
 use dpgp_release::{
     CERTIFICATE_ENDING, CertificateSummary, CountsFile, DrawnRelease, GridChoice, ModelOverride, MomentsFile,
     NamedAreas, NewTargetCombinationsFile, PointsFile, PostprocessedPredictions, PredictionFiles, PredictionFormat,
-    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey,
-    TargetCombinationsFile, charge_draw_and_write, prediction_paths, refuse_private_filter, select_release_cell,
-    write_predictions,
+    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, TargetCombinationsFile,
+    charge_draw_and_write, prediction_paths, refuse_private_filter, select_release_cell, write_predictions,
 };
 use dpgp_report::{DrawnMap, format_four_digits};
 use dpgp_run::{ClippedCounts, Project, clip_inside_bounds_warning, create_watcher};
@@ -503,10 +503,13 @@ struct ComputedPredictions {
     published: Option<CertificateSummary>,
 }
 
-/// Refuses a file that was edited: its guarantee is not to be repeated.
+/// Refuses a file that was edited: its guarantee is not to be repeated. Warns of one whose edits cannot be noticed.
 fn ensure_release_file_unedited(from: &Path) -> Result<(), CliError> {
     let text = read_limited_text(from).map_err(CliError::io_error_at(from))?;
-    Ok(CertificateSummary::ensure_certificate_holds(from, &text)?)
+    if let Some(warning) = CertificateSummary::ensure_certificate_holds(from, &text)? {
+        print_stderr(&format!("warning: {warning}"));
+    }
+    Ok(())
 }
 
 /// Reads the guarantee of the file, which also covers everything computed from it.

@@ -12,10 +12,11 @@ use super::output::{print, print_json};
 use super::predict::{PredictArguments, apply_changes_except_rows, warn_of_clip_inside_bounds};
 use super::preview::preview;
 use dpgp_data::rows::ensure_readable_addresses;
+use dpgp_fs::SigningKey;
 use dpgp_number::text::count_with_noun;
 use dpgp_release::{
     DrawnRelease, JointGuarantee, JointReleasePlan, PlannedJointRelease, PredictionFiles, PredictionRequest,
-    PrivatePredictions, ReleaseError, SigningKey, UnnamedFiles, charge_draw_and_write_together, prediction_paths,
+    PrivatePredictions, ReleaseError, UnnamedFiles, charge_draw_and_write_together, prediction_paths,
     refuse_private_filter,
 };
 use dpgp_run::{Project, create_watcher};

@@ -18,12 +18,12 @@ use super::predict::warn_of_clip_inside_bounds;
 use super::release_types::SumOutput;
 use dpgp_data::HmacKey;
 use dpgp_data::rows::ensure_readable_addresses;
-use dpgp_fs::append_suffix;
+use dpgp_fs::{SigningKey, append_suffix};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_release::ledger::{ChargeReceipt, LedgerOptions};
 use dpgp_release::{
     AfterChargeError, AnyPlannedSumsRelease, DataHolderDescription, ExactSums, NewExactSumsFile, NewSumsFile,
-    PlannedSumsRelease, ReleaseError, ReleaseOptions, ShownSumsDescription, SigningKey, SumsReleaseMethod, SumsRequest,
+    PlannedSumsRelease, ReleaseError, ReleaseOptions, ShownSumsDescription, SumsReleaseMethod, SumsRequest,
     charge_draw_and_write,
 };
 use dpgp_run::{RunError, Shard, StateError, StateFolder};

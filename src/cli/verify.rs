@@ -9,8 +9,9 @@ use super::CliError;
 use super::options::OutputFormat;
 use super::output::{print, print_json};
 use super::release_types::{VerifyCheckOutput, VerifyOutput};
+use dpgp_fs::AllowedSigners;
 use dpgp_number::text::count_with_noun;
-use dpgp_release::{AllowedSigners, CheckedFact, ReleaseVerification, verify_release};
+use dpgp_release::{CheckedFact, ReleaseVerification, verify_release};
 use dpgp_run::create_watcher;
 
 const EXAMPLES: &str = "\
@@ -100,9 +101,15 @@ fn text(verified: &ReleaseVerification) -> String {
     }
     let all = count_with_noun(verified.checks.len(), "check holds", "checks hold");
     if verified.holds() {
+        let unchanged = match verified.would_show_edits() {
+            true => "the files are unchanged, and the numbers of the guarantee agree",
+            false => {
+                "the numbers of the guarantee agree, but without content_sha256 an edit of the certificate can go unnoticed"
+            }
+        };
         let who = if verified.signed { "" } else { "who made the release (a signature can), or " };
         text.push_str(&format!(
-            "all {all}: the files are unchanged, and the numbers of the guarantee agree. These checks cannot show {who}that the noise was really \
+            "all {all}: {unchanged}. These checks cannot show {who}that the noise was really \
              drawn: only the holder of the data knows that.\n"
         ));
     }

@@ -69,12 +69,14 @@ fn word(text: &str) -> &str {
 /// The longest part without placeholders of the first string literal.
 fn constant(source: &str) -> String {
     let (mut parts, mut depth) = (vec![String::new()], 0);
-    let mut letters = source[source.find('"').unwrap() + 1..].chars();
+    let mut letters = source[source.find('"').unwrap() + 1..].chars().peekable();
     loop {
         match letters.next().unwrap() {
             '"' => break,
             '\\' => match letters.next().unwrap() {
                 'n' => parts.push(String::new()),
+                // The literal goes on in the next line.
+                '\n' => while letters.next_if(|letter| letter.is_whitespace()).is_some() {},
                 letter => parts.last_mut().unwrap().push(letter),
             },
             '{' => depth += 1,

@@ -73,7 +73,7 @@ impl AttackRisk {
 
     /// The same share of right guesses in percent, rounded up to a tenth, so that it stays a bound.
     pub fn max_right_guess_percent(&self) -> f64 {
-        (1000.0 * self.max_right_guess_probability().next_up()).ceil() / 10.0
+        (1000.0 * self.max_right_guess_probability().next_up()).ceil().min(1000.0) / 10.0
     }
 
     /// The true positive rate per thousand, rounded up: of 1,000 people whose data are in question, the most that an attack

@@ -139,7 +139,9 @@ pub enum DataError {
     },
     /// Two part files are the same, or have more rows in common than chance would explain.
     #[error(
-        "{} and {} hold the same rows, or share more rows than chance would explain; remove one of them",
+        "{} and {} hold the same rows, or share more rows than chance would explain; remove one of them. Rows count \
+         as the same even if columns that the spec does not read differ, so put different records that look alike into \
+         one file",
         first.display(), second.display()
     )]
     SameRows {

@@ -14,7 +14,7 @@ use super::table_error::TableError;
 /// open, must not fill the memory.
 pub(super) const LONGEST: u64 = 1 << 26;
 
-/// Reads one row after the other. Comments, blank lines and the lines to skip are passed over.
+/// Reads one row after the other. Comments, the lines to skip, and blank lines of files with several columns are passed over.
 pub(super) struct CsvRowReader<R> {
     file: PathBuf,
     from: R,
@@ -134,7 +134,8 @@ impl<R: BufRead> CsvRowReader<R> {
         }
         self.split_cells()?;
         let (line, found, expected) = (self.line, self.ends.len(), self.width);
-        let header = self.header.take();
+        // A blank line below a title, which looks like a header of one column, is no row of it.
+        let header = if self.text.trim_ascii().is_empty() { self.header } else { self.header.take() };
         if std::mem::take(&mut self.unnamed) && self.is_header() {
             return Err(self.wrap_table_error(TableError::UnexpectedHeader(line)));
         }
@@ -249,7 +250,8 @@ impl<R: BufRead> CsvRowReader<R> {
             Separator::Byte(b' ' | b'\t') => self.text.is_empty(),
             _ => self.text.trim_ascii().is_empty(),
         };
-        blank || self.comment.as_ref().is_some_and(|mark| self.text.starts_with(mark.as_bytes()))
+        // In a file of one column, a blank line is a missing cell: the number of rows must not depend on what is private.
+        (blank && self.width != 1) || self.comment.as_ref().is_some_and(|mark| self.text.starts_with(mark.as_bytes()))
     }
 
     fn split_cells(&mut self) -> Result<(), DataError> {

@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::grid::points_from_matrix;
 use super::moments_file::{PostprocessedPredictions, data_setting_without_rows};
 use super::new_file::OptionallySignedFile;
-use super::{CertificateSummary, DrawnRelease, PrivatePredictions, PublicPoints, ReleaseError, SigningKey};
+use super::{CertificateSummary, DrawnRelease, PrivatePredictions, PublicPoints, ReleaseError};
 use dpgp_data::{Digest, read_limited_text};
+use dpgp_fs::SigningKey;
 use dpgp_task::{CellSetting, PredictionPoints, ReleasedTargetCombinations};
 
 /// A new file of such a release, opened before anything is charged.

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::GridError;
 use super::ledger::{ChargeReceipt, LedgerError};
-use super::{GridError, SignatureError};
 use dpgp_data::DataError;
+use dpgp_fs::SignatureError;
 use dpgp_mechanisms::MechanismError;
 use dpgp_run::RunError;
 use dpgp_task::TaskError;
@@ -259,10 +260,19 @@ pub enum ReleaseError {
         /// The other.
         second: PathBuf,
     },
+    /// Points or weights from private columns.
+    #[error("{} {why}", path.display())]
+    PrivatePoints {
+        /// The file of the points.
+        path: PathBuf,
+        /// What is private in it.
+        why: &'static str,
+    },
     /// A file that is named twice, or two files that share more rows than chance would explain.
     #[error(
         "{first} and {second} hold the same rows, or share more rows than chance would explain. Shared rows would \
-         count twice, so name only one of the two"
+         count twice, so name only one of the two. Rows count as the same even if columns that the spec does not read \
+         differ, so put different records that look alike into one file"
     )]
     SameRows {
         /// One file.

@@ -81,7 +81,6 @@ mod prediction_files;
 mod predictions;
 mod publish;
 mod published;
-mod signature;
 mod stated;
 mod statement;
 mod streamed;
@@ -125,7 +124,6 @@ pub use publish::{
     charge_draw_and_write_together,
 };
 pub use published::{NoiseDistribution, PublishedNoise, PublishedNumbers};
-pub use signature::{AllowedSigners, NAMESPACE, SignatureError, SigningKey};
 pub use statement::CertificateSummary;
 pub use streamed::{AnyPlannedSumsRelease, ExactSums, PlannedSumsRelease};
 pub use subject::{ReleaseSpec, select_cells, select_release_cell};

@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::{ReleaseError, SigningKey};
-use dpgp_fs::{AtomicNewFile, ReadAccess, append_suffix};
+use super::ReleaseError;
+use dpgp_fs::{AtomicNewFile, ReadAccess, SigningKey, append_suffix};
 
 /// A new file, with its signature beside it if there is a key. It is opened before the charge, so that nothing is spent
 /// on a file that cannot be written.

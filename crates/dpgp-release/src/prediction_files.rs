@@ -6,9 +6,9 @@ use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
 use super::new_file::{OptionallySignedFile, UnnamedFiles, new_file, signature_path};
-use super::{DrawnRelease, PrivatePredictions, ReleaseError, SigningKey};
+use super::{DrawnRelease, PrivatePredictions, ReleaseError};
 use dpgp_data::{OutputCells, OutputColumn, encode_parquet_table, escape_csv_formula};
-use dpgp_fs::{AtomicNewFile, ReadAccess, append_suffix};
+use dpgp_fs::{AtomicNewFile, ReadAccess, SigningKey, append_suffix};
 use dpgp_number::text::format_exact;
 use dpgp_spec::setting::DataSetting;
 use dpgp_task::Predictions;

@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 
 use super::draw::{ReleaseGuarantee, UnchargedRelease};
 use super::exceptions::{check_magnitudes, public_row_count, refuse_large_delta};
-use super::grid::{PublicPoints, ensure_some_point_inside_box, points_from_matrix};
+use super::grid::{PointsFile, PublicPoints, ensure_some_point_inside_box, points_from_matrix};
 use super::ledger::{LedgerOptions, refuse_protected_columns};
 use super::prediction_files::{CERTIFICATE_ENDING, COLUMNS, PredictionRows};
 use super::subject::ReleaseSpec;
@@ -19,7 +19,7 @@ use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySett
 use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, ClippedCounts, FingerprintedSample, Project, RunError, count_clipped_targets, ensure_memory,
-    generate_unsaved_key, load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams,
+    generate_unsaved_key, is_own_file, load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams,
 };
 use dpgp_spec::setting::PersonRowChoiceBasis;
 use dpgp_task::{
@@ -76,6 +76,7 @@ impl<'a> PredictionRequest<'a> {
             return Err(ReleaseError::NotReleasable("point weights need mechanism.cloaking with objective = \"risk\""));
         }
         check_magnitudes(setting, &setting.privacy)?;
+        refuse_points_from_private_columns(experiment, setting, points)?;
         let at = points.read(setting)?;
         if let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() {
             ensure_some_point_inside_box(moments, &at.inputs)?;
@@ -313,6 +314,30 @@ impl<'a> PredictionRequest<'a> {
 
     pub(super) fn setting(&self) -> &CellSetting {
         self.cell.setting()
+    }
+}
+
+/// Fails if the file of the points is one of the private rows and its inputs are private, or if its weights are the private targets. The
+/// release lists the points, and its noise follows the weights.
+fn refuse_points_from_private_columns(
+    experiment: &Experiment,
+    setting: &CellSetting,
+    points: PublicPoints<'_>,
+) -> Result<(), ReleaseError> {
+    let PublicPoints::File(PointsFile { path, weights }) = points else { return Ok(()) };
+    let refusal = |why| Err(ReleaseError::PrivatePoints { path: path.to_path_buf(), why });
+    if weights.is_some_and(|weights| setting.data.target.as_deref() == Some(weights)) {
+        return refusal(
+            "has the private targets as weights, and the noise follows the weights; name a column of public weights",
+        );
+    }
+    let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == PersonRowChoiceBasis::Inputs;
+    match !inputs_are_public && is_own_file(experiment, &setting.data, path)? {
+        true => refusal(
+            "holds the private rows, and a release lists the inputs of its points; name public points with --grid or in \
+             another file",
+        ),
+        false => Ok(()),
     }
 }
 

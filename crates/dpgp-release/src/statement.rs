@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ReleaseError;
+use super::certificate_json::FIELD;
 use super::draw::risk_in_words;
 use super::verify::{CertificateWithCheckResults, verify_certificate_text};
 use dpgp_accounting::{AttackRisk, CertifiedMechanism};
@@ -68,14 +69,19 @@ impl CertificateSummary {
         }
     }
 
-    /// Checks the certificate of a file of released sums or counts, before anything is computed from it.
+    /// Checks the certificate of a file of released sums or counts, before anything is computed from it. Returns a warning if the file
+    /// lacks the digest that would show an edit.
     ///
     /// # Errors
     /// [`ReleaseError::AlteredRelease`] with the checks that fail.
-    pub fn ensure_certificate_holds(path: &Path, text: &str) -> Result<(), ReleaseError> {
+    pub fn ensure_certificate_holds(path: &Path, text: &str) -> Result<Option<String>, ReleaseError> {
         let Self { guarantee, said, .. } = Self::parse(path, text, None)?;
         match guarantee {
-            Some(_) => Ok(()),
+            Some(_) => {
+                let has_digest = serde_json::from_str::<Value>(text).is_ok_and(|whole| whole.get(FIELD).is_some());
+                let warning = || format!("{} has no {FIELD}, so an edit of it can go unnoticed", path.display());
+                Ok((!has_digest).then(warning))
+            }
             None => Err(ReleaseError::AlteredRelease { path: path.to_path_buf(), said: said.join(" ") }),
         }
     }

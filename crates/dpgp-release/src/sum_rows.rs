@@ -104,6 +104,10 @@ fn sum_files_without_error_hint<T: RowSummand>(
     // The identity of the rows. Several shards check for equal files when their sums are added.
     let rows = counted.unwrap_or_else(|| files.rows_read_per_file().to_vec());
     let (files, identity) = (row_file_summaries(&found, &rows)?, files.into_fingerprint());
+    let identity = match source.data.person {
+        Some(_) => identity.map(RowsFingerprint::compared_by_whole_rows),
+        None => identity,
+    };
     if source.shard.is_none() {
         refuse_equal_files(&files, identity.as_ref())?;
     }

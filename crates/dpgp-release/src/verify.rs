@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::certificate_json::parse_json_with_unique_keys;
+use super::ReleaseError;
+use super::certificate_json::{FIELD, parse_json_with_unique_keys};
 use super::combinations_file::TargetCombinationsFile;
 use super::new_file::signature_path;
 use super::stated::{StatementChecker, StatementChecks};
 use super::statement::{describe_joint_guarantee, describe_total_privacy_loss};
-use super::{AllowedSigners, ReleaseError};
 use dpgp_accounting::{Certificate, gaussian_delta};
 use dpgp_data::{Digest, Progress, compute_checksum_with_progress, read_limited_text};
+use dpgp_fs::AllowedSigners;
 use dpgp_noise::RoundedNoiseParameters;
 
 /// The relative tolerance for numbers of a certificate, which were computed from calibrations in doubles.
@@ -70,6 +71,11 @@ impl ReleaseVerification {
     /// Whether all checks hold.
     pub fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.holds)
+    }
+
+    /// Whether the certificate has the digest that shows an edit.
+    pub fn would_show_edits(&self) -> bool {
+        !self.skipped.iter().any(|field| field == FIELD)
     }
 }
 

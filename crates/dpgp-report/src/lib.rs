@@ -1,6 +1,7 @@
 //! Turns result rows into tables, figures and verdicts. This crate knows the published results, not how they were computed.
 
 mod bibtex;
+mod check_findings;
 mod figure;
 mod grade;
 mod grade_text;
@@ -15,6 +16,7 @@ mod results;
 mod table;
 
 pub use bibtex::BibliographyEntry;
+pub use check_findings::{CheckFindings, check_junit_xml, check_summary_markdown};
 pub use figure::{AccuracyGoal, FigureError, figure_svg, preview_svg};
 pub use grade::{
     AddedMethod, GradeError, GradedNumber, NumberComparison, TableGrade, UnknownMetric, grade_submitted_table,

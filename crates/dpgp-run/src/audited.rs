@@ -204,7 +204,8 @@ fn fingerprint_tables(tables: &[Table], data: &DataSetting, key: &HmacKey) -> Ro
         witness.begin_file(number, &table.column_names());
         table.fingerprint_rows(&mut witness);
     }
-    witness.into_fingerprint(tables.len())
+    let fingerprint = witness.into_fingerprint(tables.len());
+    if data.person.is_some() { fingerprint.compared_by_whole_rows() } else { fingerprint }
 }
 
 /// Fails if two files hold the same rows: the guarantee is about rows that are used once.

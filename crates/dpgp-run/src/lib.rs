@@ -26,7 +26,7 @@ pub use error::{CellError, CellFailure, RunError};
 pub use load::{load_prediction_points, load_sample};
 pub use memory::{WorkerPool, ensure_memory, random_streams};
 pub use own_tables::{
-    ClippedCounts, clip_inside_bounds_warning, count_clipped_targets, report_outside_files, target_bounds,
+    ClippedCounts, clip_inside_bounds_warning, count_clipped_targets, is_own_file, report_outside_files, target_bounds,
 };
 pub use plan::{BlockReplicate, RecomputeReason, RunPlan, Shard, StaleResults};
 pub use program::ProgramError;

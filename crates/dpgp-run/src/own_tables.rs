@@ -35,6 +35,28 @@ pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Resu
     Ok(files)
 }
 
+/// Whether a path is one of the user's own files that a setting reads, under whatever name.
+///
+/// # Errors
+/// [`RunError::Data`] if a folder or a pattern matches no file.
+pub fn is_own_file(experiment: &Experiment, data: &DataSetting, path: &Path) -> Result<bool, RunError> {
+    let Ok(path) = path.canonicalize() else { return Ok(false) };
+    let own = own_files(experiment, &data.source)?;
+    Ok(own.iter().any(|file| is_same_file(&file.path, &path)))
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+#[cfg(not(unix))]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| one == other)
+}
+
 /// Says which of the files that the first cell of an experiment reads lie outside the folder of its spec.
 ///
 /// # Errors

@@ -44,6 +44,12 @@ pub enum StateError {
          container volume (or set XDG_STATE_HOME or HOME)"
     )]
     NoFolder,
+    /// The environment names a relative path.
+    #[error(
+        "the folder for your data key and ledgers, {}, is a relative path, so each working folder would have its own key \
+         and budgets; set DPGP_STATE to an absolute path", .0.display()
+    )]
+    Relative(PathBuf),
     /// The folder or the key cannot be used.
     #[error("{}: {cause}; to use another folder for your data key and ledgers, set DPGP_STATE", path.display())]
     Io {
@@ -70,7 +76,7 @@ impl StateFolder {
     /// # Errors
     /// [`StateError`].
     pub fn open() -> Result<Self, StateError> {
-        Self::open_at(&state_folder_path().ok_or(StateError::NoFolder)?)
+        Self::open_at(&state_folder_path()?.ok_or(StateError::NoFolder)?)
     }
 
     /// The folder that the environment names, if it is there with its key: nothing is written.
@@ -78,7 +84,7 @@ impl StateFolder {
     /// # Errors
     /// [`StateError`] for a key that cannot be read.
     pub fn open_existing() -> Result<Option<Self>, StateError> {
-        state_folder_path().filter(|path| path.join(KEY).exists()).map(|path| Self::open_at(&path)).transpose()
+        state_folder_path()?.filter(|path| path.join(KEY).exists()).map(|path| Self::open_at(&path)).transpose()
     }
 
     /// The same, where a path says which.
@@ -124,10 +130,14 @@ impl StateError {
     }
 }
 
-fn state_folder_path() -> Option<PathBuf> {
+fn state_folder_path() -> Result<Option<PathBuf>, StateError> {
     let dpgp = path_from_environment("DPGP_STATE");
     let state = path_from_environment("XDG_STATE_HOME").map(|state| state.join("dpgp"));
-    dpgp.or(state).or_else(|| path_from_environment("HOME").map(|home| home.join(".local/state/dpgp")))
+    let named = dpgp.or(state).or_else(|| path_from_environment("HOME").map(|home| home.join(".local/state/dpgp")));
+    match named {
+        Some(path) if path.is_relative() => Err(StateError::Relative(path)),
+        named => Ok(named),
+    }
 }
 
 fn path_from_environment(name: &str) -> Option<PathBuf> {

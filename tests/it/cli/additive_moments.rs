@@ -87,6 +87,14 @@ fn a_release_is_predicted_from() {
             .err
             .contains("wrong number of inputs")
     );
+    // Without its digest, an edit is not noticed, which is said.
+    let mut old = released;
+    old.as_object_mut().unwrap().remove("content_sha256");
+    project.write("old.json", &old.to_string());
+    let run = project.dpgp(&["predict", "--from", "old.json", "--at", "grid.csv"]).expect(0);
+    let warning = "warning: old.json has no content_sha256, so an edit of it can go unnoticed";
+    assert!(run.err.contains(warning), "{}", run.err);
+    assert!(!from(&[]).expect(0).err.contains("content_sha256"));
 }
 
 #[test]

@@ -444,6 +444,14 @@ fn without_a_state_folder_nothing_is_released() {
         Run::new(command.output().unwrap()).expect(0);
         assert!(project.path(folder).join("key").is_file() && project.path(folder).join("ledgers").is_dir());
     }
+    // Each working folder would have budgets of its own.
+    for (name, folder) in [("DPGP_STATE", "relative"), ("XDG_STATE_HOME", "xdg"), ("HOME", ".")] {
+        let mut command = project.command(&arguments);
+        command.env_remove("DPGP_STATE").env_remove("XDG_STATE_HOME").env_remove("HOME").env(name, folder);
+        let run = Run::new(command.output().unwrap()).expect(2);
+        assert!(run.err.contains("is a relative path, so each working folder would have its own key"), "{}", run.err);
+        assert!(!project.path("relative").exists());
+    }
     project.put("state/key", "short");
     let run = project.dpgp(&arguments).expect(5);
     assert!(run.err.contains("is not a 32-byte key"), "{}", run.err);
@@ -590,4 +598,19 @@ fn a_narrow_change_is_metric() {
     let (epsilon, delta) = (wide["epsilon"].as_f64().unwrap(), wide["delta"].as_f64().unwrap());
     let exact = dpgp::privacy::gaussian_delta(1.0 / mu(wide), epsilon);
     assert!(epsilon > 4.0 && (exact / delta - 1.0).abs() < 1e-9, "{epsilon} {exact}");
+}
+
+/// A path that cannot be recorded is refused before the ledger is written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_ledger_needs_a_path_in_utf_8() {
+    use std::os::unix::ffi::OsStrExt;
+    let project = project();
+    let name = std::ffi::OsStr::from_bytes(b"l\xff.toml");
+    let mut command = project.command(&["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--ledger"]);
+    let run = Run::new(command.arg(name).output().unwrap()).expect(2);
+    assert!(run.err.contains("is not valid UTF-8") && run.out.is_empty(), "{}", run.err);
+    assert!(!project.path("").join(name).exists());
+    let run = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv"]).expect(0);
+    assert!(run.err.contains("1 release has"), "{}", run.err);
 }

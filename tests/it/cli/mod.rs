@@ -47,6 +47,7 @@ mod programs;
 mod progress;
 mod published;
 mod refusals;
+mod repeated_rows;
 mod risk;
 mod run;
 mod set;

@@ -129,6 +129,54 @@ fn what_cannot_be_charged_is_not_released() {
     project.dpgp(&[STATS, &added, &release, &["--no-ledger"]].concat()).expect(0);
 }
 
+/// A release lists its points, and its noise follows their weights.
+#[test]
+fn points_are_not_taken_from_private_columns() {
+    let (before, privacy) = RECORDS.split_once("task.surface").unwrap();
+    let (_, privacy) = privacy.split_once("[privacy]").unwrap();
+    let (privacy, _) = privacy.split_once("mechanism.sums").unwrap();
+    let task = "task.surface.map = [{ from = -5.0, to = 25.0, points = 4 }]";
+    let moments = "mechanism.moments = { target_bound = 1.0, domain = [[-10.0, 35.0]] }";
+    let project = energy_project(&format!("{before}{task}\n[privacy]{privacy}{moments}\n"));
+    std::fs::hard_link(project.path("energy.csv"), project.path("other.csv")).unwrap();
+    for file in ["energy.csv", "./energy.csv", "other.csv"] {
+        for more in [&["--out", "p.csv"][..], &["--preview"]] {
+            let release = ["predict", "energy.toml", "--quiet", "--at", file];
+            refused(
+                &project,
+                &[&release, more],
+                2,
+                "holds the private rows, and a release lists the inputs of its points",
+            );
+        }
+    }
+    assert!(!project.path("p.csv").exists() && !project.path("state/ledgers").exists());
+    project.dpgp(PREDICT).expect(0);
+    let risk = TARGETS.replace("objective = \"trace\", rank_tolerance = 1e-8", "objective = \"risk\"");
+    let project = energy_project(&risk);
+    let weighted = ["predict", "energy.toml", "--at", "energy.csv", "--weights"];
+    refused(&project, &[&weighted, &["kwh"]], 2, "has the private targets as weights");
+    project.dpgp(&[&weighted, &["day", "--quiet"][..]].concat()).expect(0);
+}
+
+/// In a file of one column, a blank line is a missing cell: otherwise it would change the number of rows, which may be public.
+#[test]
+fn a_blank_line_of_one_column_is_a_missing_cell() {
+    let counts = r#"experiment.title = "one column"
+data = { source.csv = { path = "energy.csv" }, inputs = ["x"] }
+task.density = { bins = [{ from = 0.0, to = 10.0, bins = 5 }], test = [{ from = 0.0, to = 10.0, bins = 5 }], draws = 1, estimate.histogram = {} }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram.relation = "replace-one" }
+"#;
+    let project = energy_project(counts);
+    let release = ["predict", "energy.toml", "--grid", "auto", "--quiet"];
+    for (text, line) in [("x\n1\n\n3\n", 3), ("x\n\n1\n3\n", 2), ("x\n1\n3\n\n", 4)] {
+        project.write("energy.csv", text);
+        refused(&project, &[&release], 2, &format!("line {line}, column \"x\": the cell is empty"));
+    }
+    project.write("energy.csv", "x,y\n1,2\n\n3,4\n\n");
+    project.dpgp(&release).expect(0);
+}
+
 #[test]
 fn what_describes_no_predictions_is_not_predicted() {
     let project = energy_project(TARGETS);

@@ -105,6 +105,8 @@ fn released_sums_are_covered_by_a_digest() {
     project.write("old.json", &old.to_string());
     let run = project.dpgp(&["verify", "old.json"]).expect(0);
     assert!(run.out.contains("missing, so not checked: content_sha256"), "{}", run.out);
+    assert!(run.out.contains("without content_sha256 an edit of the certificate can go unnoticed"), "{}", run.out);
+    assert!(!run.out.contains("unchanged"), "{}", run.out);
 }
 
 /// The file of exact sums has a checksum; one of an earlier version has none, and is read with a note.

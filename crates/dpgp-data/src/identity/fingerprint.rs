@@ -50,6 +50,16 @@ pub struct RowsFingerprint {
     /// A sample of the rows of each file, to compare the files of one call; no ledger keeps them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<ValueCountSample>,
+    /// The same of the columns that a spec reads; without values where it reads all.
+    #[serde(default, skip_serializing_if = "have_no_values")]
+    pub read_samples: Vec<ValueCountSample>,
+    /// The same of the columns in the files, without their paths; without values where no path names a column.
+    #[serde(default, skip_serializing_if = "have_no_values")]
+    pub own_samples: Vec<ValueCountSample>,
+}
+
+fn have_no_values(samples: &[ValueCountSample]) -> bool {
+    samples.iter().all(|sample| sample.least.is_empty())
 }
 
 impl RowSetDigest {
@@ -70,8 +80,8 @@ impl RowsFingerprint {
 
     /// Whether it is of files with at most so many rows each.
     pub fn fits_row_counts(&self, mut rows: impl ExactSizeIterator<Item = u64>) -> bool {
-        let are_samples = self.samples.is_empty() || self.samples.len() == self.parts.len();
-        are_samples
+        let are_samples = |samples: &Vec<_>| samples.is_empty() || samples.len() == self.parts.len();
+        self.all_samples().into_iter().all(are_samples)
             && rows.len() == self.parts.len()
             && rows.by_ref().zip(&self.parts).all(|(most, part)| part.rows <= most)
     }
@@ -81,10 +91,11 @@ impl RowsFingerprint {
         self.merge_columns(other);
         self.merge_lines(other);
         self.parts.iter_mut().zip(&other.parts).for_each(|(part, more)| part.add(more));
-        if self.samples.len() == other.samples.len() {
-            self.samples.iter_mut().zip(&other.samples).for_each(|(sample, more)| sample.merge(more));
-        } else {
-            self.samples.clear();
+        for (samples, more) in self.all_samples_mut().into_iter().zip(other.all_samples()) {
+            match samples.len() {
+                0 => samples.clone_from(more),
+                _ => samples.iter_mut().zip(more).for_each(|(sample, more)| sample.merge(more)),
+            }
         }
         self.merge_sketches(&other.sketches);
     }
@@ -93,13 +104,30 @@ impl RowsFingerprint {
     pub fn add_files(&mut self, other: &Self) {
         self.merge_columns(other);
         self.merge_lines(other);
-        let are_known = self.samples.len() == self.parts.len() && other.samples.len() == other.parts.len();
-        self.parts.extend(&other.parts);
-        self.samples.extend_from_slice(&other.samples);
-        if !are_known {
-            self.samples.clear();
+        let (ours, all) = (self.parts.len(), self.parts.len() + other.parts.len());
+        for (samples, more) in self.all_samples_mut().into_iter().zip(other.all_samples()) {
+            // Of files whose rows were never sampled, none is found.
+            samples.resize(ours, ValueCountSample::new(1));
+            samples.extend_from_slice(more);
+            samples.resize(all, ValueCountSample::new(1));
         }
+        self.parts.extend(&other.parts);
         self.merge_sketches(&other.sketches);
+    }
+
+    /// The same where a person counts with so many rows at most, however often they are repeated: files are compared by whole rows
+    /// alone, since persons may be alike.
+    #[must_use]
+    pub fn compared_by_whole_rows(self) -> Self {
+        Self { read_samples: Vec::new(), own_samples: Vec::new(), ..self }
+    }
+
+    fn all_samples(&self) -> [&Vec<ValueCountSample>; 3] {
+        [&self.samples, &self.read_samples, &self.own_samples]
+    }
+
+    fn all_samples_mut(&mut self) -> [&mut Vec<ValueCountSample>; 3] {
+        [&mut self.samples, &mut self.read_samples, &mut self.own_samples]
     }
 
     /// Adds the columns of more rows. Where those of some rows are not known, none is: its cells would not be all.
@@ -150,7 +178,8 @@ impl RowsFingerprint {
     pub fn to_ledger_form(&self) -> Self {
         let (key, parts) = (self.key.clone(), self.parts.clone());
         let (sketches, columns) = (self.sketches.clone(), self.columns.clone());
-        Self { key, parts, sketches, columns, lines: self.lines.clone(), samples: Vec::new() }
+        let lines = self.lines.clone();
+        Self { key, parts, sketches, columns, lines, samples: vec![], read_samples: vec![], own_samples: vec![] }
     }
 
     /// The column of this name.
@@ -237,6 +266,18 @@ impl ValueCountSample {
         }
         if most > 0.0 { least / most } else { 0.0 }
     }
+
+    /// The share of the values of the smaller sample that stand in the other, each as often as it was seen in both.
+    fn contained_row_fraction(&self, other: &Self) -> f64 {
+        let (mut common, mut ours, mut theirs) = (0, 0, 0);
+        for CountPair { one, other } in self.shared_value_counts(other) {
+            (common, ours, theirs) = (common + one.min(other), ours + one, theirs + other);
+        }
+        match ours.min(theirs) {
+            0 => 0.0,
+            fewer => common as f64 / fewer as f64,
+        }
+    }
 }
 
 /// The chance that a value was seen equally often in both, and whether it was; nothing if it cannot be.
@@ -249,8 +290,13 @@ fn equal_count_chance(pair: CountPair) -> Option<(f64, bool)> {
 /// The evidence, in bits, that makes the rows of two files the same: more than one pair in 4,096 has by chance.
 const ENOUGH: f64 = 12.0;
 
+/// The share of the rows of the smaller file that some of the columns must have in common before the rows count as the same. Different
+/// rows may agree in some columns, such as the hours of two years.
+const MOSTLY: f64 = 0.9;
+
 impl RowsFingerprint {
-    /// Two files with the same rows, or with more of them in common than chance explains, by their places.
+    /// Two files with the same rows, or with more of them in common than chance explains, by their places. Rows are also the same if
+    /// they differ only in what the paths of their files name, or only in columns that the spec does not read.
     ///
     /// Obligation: files whose rows were drawn independently of one population are found with probability at most `2^-12`, however
     /// many they are.
@@ -261,26 +307,32 @@ impl RowsFingerprint {
                 return Some((first, second));
             }
         }
-        let pairs = self.samples.len() * self.samples.len().saturating_sub(1) / 2;
-        let enough = ENOUGH + (pairs.max(1) as f64).log2();
-        let mut alike = self.file_pairs_sharing_rows().into_iter();
-        alike.find(|(first, second)| self.samples[*first].same_rows_evidence_bits(&self.samples[*second]) >= enough)
+        let shares = [0.0, MOSTLY, MOSTLY];
+        let comparisons = self.all_samples().map(|files| files.len() * files.len().saturating_sub(1) / 2);
+        let enough = ENOUGH + (comparisons.iter().sum::<usize>().max(1) as f64).log2();
+        self.all_samples().into_iter().zip(shares).find_map(|(files, share)| {
+            let mut alike = file_pairs_sharing_rows(files).into_iter();
+            alike.find(|(first, second)| {
+                let [one, other] = [first, second].map(|file| &files[*file]);
+                one.same_rows_evidence_bits(other) >= enough && one.contained_row_fraction(other) >= share
+            })
+        })
     }
+}
 
-    /// The pairs of files with a row in common.
-    fn file_pairs_sharing_rows(&self) -> BTreeSet<(usize, usize)> {
-        let mut files: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        for (file, sample) in self.samples.iter().enumerate() {
-            sample.digests().for_each(|digest| files.entry(digest).or_default().push(file));
-        }
-        let mut pairs = BTreeSet::new();
-        for files in files.into_values() {
-            for (place, second) in files.iter().enumerate() {
-                pairs.extend(files[..place].iter().map(|first| (*first, *second)));
-            }
-        }
-        pairs
+/// The pairs of files with a row in common.
+fn file_pairs_sharing_rows(files: &[ValueCountSample]) -> BTreeSet<(usize, usize)> {
+    let mut files_of: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (file, sample) in files.iter().enumerate() {
+        sample.digests().for_each(|digest| files_of.entry(digest).or_default().push(file));
     }
+    let mut pairs = BTreeSet::new();
+    for files in files_of.into_values() {
+        for (place, second) in files.iter().enumerate() {
+            pairs.extend(files[..place].iter().map(|first| (*first, *second)));
+        }
+    }
+    pairs
 }
 
 /// The least digests of distinct values, 64 bits each, and how often each value was seen.

@@ -50,6 +50,9 @@ pub struct RowFingerprinter {
     read: Vec<String>,
     parts: Vec<RowSetDigest>,
     samples: Vec<ValueCountSample>,
+    /// Samples of the columns that the spec reads, and of those that no path names.
+    read_samples: Vec<ValueCountSample>,
+    own_samples: Vec<ValueCountSample>,
     /// How many distinct rows of each file are remembered.
     most_rows: usize,
     all: RowSketch,
@@ -98,6 +101,8 @@ impl RowFingerprinter {
             read,
             parts: Vec::new(),
             samples: Vec::new(),
+            read_samples: Vec::new(),
+            own_samples: Vec::new(),
             most_rows: ROWS,
             all: RowSketch::default(),
             some: RowSketch::default(),
@@ -134,8 +139,7 @@ impl RowFingerprinter {
     /// The rows that follow are of this file, with these columns in the order in which cells are shown; files before it may have
     /// been passed over.
     pub fn begin_file(&mut self, number: usize, columns: &[String]) {
-        self.parts.resize(self.parts.len().max(number + 1), RowSetDigest::default());
-        self.samples.resize(self.parts.len(), ValueCountSample::new(self.most_rows));
+        self.make_room_for_files(self.parts.len().max(number + 1));
         let most = (ALL_CELLS / columns.len().max(1)).clamp(FEW, CELLS);
         self.order.clear();
         for name in columns {
@@ -245,10 +249,16 @@ impl RowFingerprinter {
         let whole = self.digest_cells(|_| true);
         self.all.insert(whole.high_bits());
         if !self.read.is_empty() {
-            self.some.insert(self.digest_cells(|cell| cell.read).high_bits());
+            let read = self.digest_cells(|cell| cell.read).high_bits();
+            self.some.insert(read);
+            self.read_samples.last_mut().into_iter().for_each(|sample| sample.insert(read));
         }
         if self.cells.iter().any(|cell| cell.of_path) {
-            self.own.insert(self.digest_cells(|cell| !cell.of_path).high_bits());
+            let own = self.digest_cells(|cell| !cell.of_path).high_bits();
+            self.own.insert(own);
+            // Where the spec reads what the path names, rows of two files are different to it.
+            let is_path_read = self.read.is_empty() || self.cells.iter().any(|cell| cell.of_path && cell.read);
+            self.own_samples.last_mut().into_iter().filter(|_| !is_path_read).for_each(|sample| sample.insert(own));
         }
         if let (Some(part), Some(sample)) = (self.parts.last_mut(), self.samples.last_mut()) {
             part.add(&RowSetDigest { rows: 1, total: whole });
@@ -271,8 +281,7 @@ impl RowFingerprinter {
 
     /// The fingerprint of all rows seen, for this number of files.
     pub fn into_fingerprint(mut self, files: usize) -> RowsFingerprint {
-        self.parts.resize(files, RowSetDigest::default());
-        self.samples.resize(files, ValueCountSample::new(self.most_rows));
+        self.make_room_for_files(files);
         let mut sketches = vec![ColumnSubsetRowSketch { columns: self.columns, sketch: self.all }];
         if !self.read.is_empty() {
             sketches.push(ColumnSubsetRowSketch { columns: self.read, sketch: self.some });
@@ -283,7 +292,15 @@ impl RowFingerprinter {
         let mut columns: Vec<_> = self.seen.into_iter().map(ColumnAccumulator::into_fingerprint).collect();
         columns.sort_by(|one, other| one.name.cmp(&other.name));
         let lines = self.lines.map(ColumnAccumulator::into_fingerprint);
-        RowsFingerprint { key: self.name, parts: self.parts, sketches, columns, lines, samples: self.samples }
+        let Self { name: key, parts, samples, read_samples, own_samples, .. } = self;
+        RowsFingerprint { key, parts, sketches, columns, lines, samples, read_samples, own_samples }
+    }
+
+    fn make_room_for_files(&mut self, files: usize) {
+        self.parts.resize(files, RowSetDigest::default());
+        for samples in [&mut self.samples, &mut self.read_samples, &mut self.own_samples] {
+            samples.resize(files, ValueCountSample::new(self.most_rows));
+        }
     }
 
     fn add_plain_text(&mut self, text: &[u8], read: bool) {
@@ -499,6 +516,46 @@ mod tests {
         let single = |row: &str| seen(&[&[row]]);
         assert!(files[1..].iter().all(|rows| all.overlaps(&single(&rows[0]))));
         assert!(!all.overlaps(&single("77.0")));
+    }
+
+    /// The hours of two years agree, and nothing that was measured in them; the copy of a year agrees in all that is read.
+    #[test]
+    fn copies_are_found_by_the_columns_that_are_read() {
+        let names = ["hour", "value", "export"].map(str::to_owned);
+        let repeated = |read: &[&str], value: fn(u32, u32) -> u32| {
+            let mut witness = RowFingerprinter::new(&HmacKey::new(b"k"), &names, read);
+            for file in 0..2 {
+                witness.begin_file(file as usize, &names);
+                for hour in 0..200 {
+                    for (name, number) in names.iter().zip([hour, value(hour, file), file]) {
+                        let read = witness.is_spec_column(name);
+                        witness.add_number(f64::from(number), read);
+                    }
+                    witness.end_row();
+                }
+            }
+            witness.into_fingerprint(2)
+        };
+        let measured = |hour: u32, file: u32| hour * hour + 100_003 * file;
+        let copied = |hour: u32, _: u32| hour * hour;
+        for (read, value, found) in [
+            (&["hour", "value"][..], copied as fn(u32, u32) -> u32, Some((0, 1))),
+            (&["hour", "value"], measured, None),
+            (&["hour", "value", "export"], copied, None),
+        ] {
+            assert_eq!(repeated(read, value).find_repeated_files(), found, "{read:?}");
+        }
+        assert_eq!(repeated(&["hour", "value"], copied).compared_by_whole_rows().find_repeated_files(), None);
+        // Shards, or files of several calls, are compared in the same way.
+        let [one, other] = [0, 1].map(|_| repeated(&["hour", "value"], measured));
+        let mut both = one.clone();
+        both.add_files(&other);
+        assert_eq!(both.find_repeated_files(), Some((0, 2)));
+        let text = serde_json::to_string(&one).unwrap();
+        assert_eq!(
+            serde_json::from_str::<RowsFingerprint>(&text).unwrap(),
+            RowsFingerprint { own_samples: vec![], ..one }
+        );
     }
 
     /// Lines are the same however they are cut; their cells are not.

@@ -147,6 +147,9 @@ impl<'a> PendingCharge<'a> {
             None if targets.is_empty() => targets.push(known.default_ledger_path(rows)),
             None => {}
         }
+        if let Some(path) = targets.iter().find(|path| path.to_str().is_none()) {
+            return Err(LedgerError::NotUtf8(path.clone()));
+        }
         targets.sort();
         Ok(targets)
     }

@@ -99,6 +99,12 @@ pub enum LedgerError {
         /// What is wrong with it.
         how: &'static str,
     },
+    /// A path that cannot be recorded as text.
+    #[error(
+        "the path of the ledger {} is not valid UTF-8, and the record of a ledger holds its path; use another name. Nothing \
+         was released or written", .0.display()
+    )]
+    NotUtf8(PathBuf),
     /// The file was sealed with another key.
     #[error(
         "the ledger {} was sealed with the key of another state folder, and only that key can show whether \

@@ -36,7 +36,7 @@ pub enum SignatureError {
 }
 
 impl SignatureError {
-    pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+    fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |cause| Self::Io { path: path.clone(), cause }
     }
@@ -45,10 +45,10 @@ impl SignatureError {
 /// A key that signed a test text before anything was drawn or charged, so that a wrong key costs nothing.
 ///
 /// ```no_run
-/// use dpgp_release::SigningKey;
+/// use dpgp_fs::SigningKey;
 /// let key = SigningKey::from_tested_file("/home/me/.ssh/id_ed25519".as_ref())?;
 /// assert!(key.sign("a text")?.starts_with("-----BEGIN SSH SIGNATURE-----"));
-/// # Ok::<(), dpgp_release::SignatureError>(())
+/// # Ok::<(), dpgp_fs::SignatureError>(())
 /// ```
 #[derive(Debug)]
 pub struct SigningKey {
@@ -97,7 +97,7 @@ pub struct AllowedSigners {
 
 /// The verdict of `ssh-keygen` on a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SignatureVerdict {
+pub struct SignatureVerdict {
     /// In its words.
     pub said: String,
     /// Whether it is good, of this text, in our namespace, and of a signer that is accepted.
@@ -109,7 +109,7 @@ impl AllowedSigners {
     ///
     /// # Errors
     /// [`SignatureError`] if `ssh-keygen` cannot be run or a file cannot be read.
-    pub(crate) fn check(&self, text: &str, signature: &Path) -> Result<SignatureVerdict, SignatureError> {
+    pub fn check(&self, text: &str, signature: &Path) -> Result<SignatureVerdict, SignatureError> {
         for file in [&self.file, signature] {
             std::fs::metadata(file).map_err(SignatureError::io(file))?;
         }
@@ -174,7 +174,7 @@ fn output_on_one_line(output: &Output) -> String {
 pub const NAMESPACE: &str = "dpgp-release";
 
 /// `ssh-keygen -Y` with one of its actions for signatures.
-pub(super) fn ssh_keygen(action: &str) -> Command {
+fn ssh_keygen(action: &str) -> Command {
     let mut command = Command::new("ssh-keygen");
     command.args(["-Y", action]);
     command

@@ -1,23 +1,7 @@
 //! Findings of a check, in formats for continuous integration.
 
 use std::fmt::Write;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-
-use clap::ValueEnum;
-
-use super::CliError;
-
-/// Formats of the findings of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormat {
-    /// Human-readable text.
-    Text,
-    /// Annotations for GitHub Actions; also adds a table to the file GITHUB_STEP_SUMMARY.
-    Github,
-    /// JUnit XML.
-    Junit,
-}
+use std::path::PathBuf;
 
 /// The findings about one experiment; empty if it passes.
 pub struct CheckFindings {
@@ -56,7 +40,7 @@ impl CheckFindings {
 }
 
 /// Writes a line for each experiment, as Markdown.
-pub fn markdown_summary(all: &[CheckFindings]) -> String {
+pub fn check_summary_markdown(all: &[CheckFindings]) -> String {
     let failed = all.iter().filter(|one| !one.passes()).count();
     let mut text =
         format!("### dpgp check: {failed} of {} failed\n\n| experiment | | findings |\n|---|---|--:|\n", all.len());
@@ -68,18 +52,8 @@ pub fn markdown_summary(all: &[CheckFindings]) -> String {
     text + "\n"
 }
 
-/// Adds the summary to the file that the service shows, if there is one.
-pub fn append_github_step_summary(all: &[CheckFindings]) -> Result<(), CliError> {
-    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
-        return Ok(());
-    };
-    let path = Path::new(&path);
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(markdown_summary(all).as_bytes())).map_err(CliError::io_error_at(path))
-}
-
 /// Writes one JUnit suite, with a case for each experiment.
-pub fn junit(all: &[CheckFindings]) -> String {
+pub fn check_junit_xml(all: &[CheckFindings]) -> String {
     let failed = all.iter().filter(|one| !one.passes()).count();
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let counts = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\"", all.len());
@@ -153,7 +127,7 @@ mod tests {
 
     #[test]
     fn junit_is_xml() {
-        let text = junit(&findings());
+        let text = check_junit_xml(&findings());
         assert!(text.contains("<testsuite name=\"dpgp check\" tests=\"2\" failures=\"1\""), "{text}");
         assert!(text.contains("100 % &lt;of&gt;&#10;&quot;it&quot; &amp; \u{fffd}\nmore</failure>"), "{text}");
         assert!(text.contains("name=\"good\"/>"), "{text}");
@@ -161,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_summary_has_a_line_for_each() {
-        let text = markdown_summary(&findings());
+        let text = check_summary_markdown(&findings());
         assert!(text.contains("1 of 2 failed") && text.contains("| `a,b` | **fails** | 2 |"), "{text}");
     }
 }
