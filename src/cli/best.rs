@@ -63,7 +63,8 @@ pub(super) struct RankingArguments {
 fn epsilon(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(epsilon) if epsilon > 0.0 => Ok(epsilon),
-        _ => Err("must be a number above 0, or inf".to_owned()),
+        _ if text == "none" => Ok(f64::INFINITY),
+        _ => Err("must be a number above 0, or inf (or none) for no privacy".to_owned()),
     }
 }
 

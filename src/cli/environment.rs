@@ -144,7 +144,7 @@ const EXPECTED: &[MissingOptionHint] = &[
     missing_option_hint(
         "predict",
         "--epsilon",
-        "a release uses the epsilon of its spec; use `--cell epsilon=1` to choose one of several",
+        "use `--set privacy.epsilon=1`, or `--cell epsilon=1` to choose one of several in the spec",
     ),
     missing_option_hint(
         "new",

@@ -71,7 +71,7 @@ Examples:
   dpgp run smith2021/toy                      an experiment that needs no download
   dpgp run --all --dry-run                    what is stored, what is left to compute, and how long it will take
   dpgp new --data energy.csv --ask            a spec for your own data; asks for each setting
-  dpgp predict energy.toml --grid auto --out p.csv --map map.html   private predictions, certificate and map
+  dpgp predict energy.toml --grid temperature=-5..25:61 --out p.csv --map map.html   predictions, certificate, map
   dpgp show --best --epsilon 1                the best methods of every leaderboard
 
 Environment (an empty variable counts as unset):

@@ -385,11 +385,18 @@ const MOST_SHOWN: usize = 20;
 
 /// Describes the roles of the columns. Empty if the user named both target and inputs.
 fn roles_text(roles: &ColumnRoles, left_out: &[String]) -> String {
-    let ColumnRoles { target, inputs, told_target, told_inputs, .. } = roles;
-    let left = match left_out {
+    let ColumnRoles { target, inputs, told_target, told_inputs, identifiers, .. } = roles;
+    let mut left = match left_out {
         [] => String::new(),
         lines => format!("left out:{}\n", indent_first_lines(lines)),
     };
+    for name in identifiers {
+        left.push_str(&format!(
+            "{name:?} looks like an identifier, so it is not used; if one {name:?} can have several rows, use --person {} \
+             --rows-per-person N\n",
+            quote_for_shell(name)
+        ));
+    }
     let Some(target) = target else {
         let why = if *told_inputs { "" } else { " (use --inputs to choose others)" };
         return format!("rows counted by {}{why}\n{left}", first_names_text(inputs, MOST_SHOWN));

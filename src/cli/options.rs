@@ -288,14 +288,20 @@ pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
     // At the budget's own delta: at a smaller one, more epsilon than the whole budget can be left.
     let left = account.spent_squared_mu_share().zip(budget.and_then(|budget| account.epsilon_left(budget.delta)));
     let mut text = match (budget, left) {
-        (Some(budget), Some((share, left))) => format!(
-            "{releases} spent epsilon = {:.4} at delta = {delta:?}, {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more \
-             release at the delta of the budget: epsilon = {left:.4}",
-            account.epsilon_spent(delta),
-            100.0 * share,
-            budget.epsilon,
-            budget.delta,
-        ),
+        (Some(budget), Some((share, left))) => {
+            let left = match left {
+                left if left < 5e-5 => "nothing is left".to_owned(),
+                left => format!("left for one more release at the delta of the budget: epsilon = {left:.4}"),
+            };
+            format!(
+                "{releases} spent epsilon = {:.4} at delta = {delta:?}, {:.1} % of the budget epsilon = {:?}, delta = {:?} (in mu^2, \
+                 because epsilons do not add up); {left}",
+                account.epsilon_spent(delta),
+                100.0 * share,
+                budget.epsilon,
+                budget.delta,
+            )
+        }
         _ => format!(
             "{releases} spent epsilon = {:.4} at delta = {delta:?} (mu = {mu:.4}); no budget is set, so the ledger accepts \
              every release (the next release can set a budget: --budget-epsilon E --budget-delta D)",

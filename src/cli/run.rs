@@ -18,8 +18,8 @@ use super::plan::print_plan;
 use super::report::write_summary_pages;
 use dpgp_number::text::count_with_noun;
 use dpgp_report::{
-    NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, publish, run_summary_screen,
-    table_terminal, wrap_prose,
+    NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, explained_differences, publish,
+    run_summary_screen, table_terminal, wrap_prose,
 };
 use dpgp_run::{ExperimentRunReport, ExperimentRunner, RunError, RunOptions, Shard, create_watcher};
 use dpgp_spec::SpecChange;
@@ -263,7 +263,8 @@ fn print_run_summary_screen(report: &Report<'_>, done: &ExperimentRunReport, fol
     notes.extend(done.provenance.own_rows.then(|| NOT_PRIVATE.to_owned()));
     notes.push(format!("{}; written to {}", done.summary(), folder.display()));
     if !report.failed.is_empty() || report.rows.len() > 1 {
-        notes.push("`--rows` prints every row and every claim".to_owned());
+        let why = if explained_differences(report).is_empty() { "" } else { ", and why numbers differ" };
+        notes.push(format!("`--rows` prints every row and every claim{why}"));
     }
     print(&format!("{}\n", run_summary_screen(report, &notes)))
 }

@@ -1,6 +1,6 @@
 //! `dpgp show`.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 
 use super::CliError;
@@ -33,11 +33,13 @@ const MOST_LABELS: usize = 16;
 /// Arguments of `dpgp show`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("layout").args(["metric", "rows", "columns", "language", "standard_errors", "tidy"]).multiple(true).requires("table")))]
+#[command(group(ArgGroup::new("choice").args(["epsilon", "hides", "all", "with"]).multiple(true).requires("best")))]
 pub struct ShowArguments {
     /// The experiment, or the path of a spec; --best and --cite also accept several names, a prefix or a tag, or no name at all
     #[arg(value_name = "NAME", required_unless_present_any = ["best", "cite"], add = experiment_completer())]
     names: Vec<String>,
-    /// Print the committed table, in the layout of the paper
+    /// Print our committed numbers for one metric, in the layout of the paper; `dpgp run` shows the paper's beside them
     #[arg(long, conflicts_with_all = ["best", "cite"])]
     table: bool,
     /// Rank the methods in the committed table of each experiment

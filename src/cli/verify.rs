@@ -1,6 +1,6 @@
 //! `dpgp verify`: checks of a published release.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -9,9 +9,9 @@ use super::CliError;
 use super::options::OutputFormat;
 use super::output::{print, print_json};
 use super::release_types::{VerifyCheckOutput, VerifyOutput};
-use dpgp_fs::AllowedSigners;
+use dpgp_fs::{AllowedSigners, append_suffix};
 use dpgp_number::text::count_with_noun;
-use dpgp_release::{CheckedFact, ReleaseVerification, verify_release};
+use dpgp_release::{CERTIFICATE_ENDING, CheckedFact, ReleaseVerification, verify_release};
 use dpgp_run::create_watcher;
 
 const EXAMPLES: &str = "\
@@ -30,7 +30,7 @@ With --signers, `ssh-keygen` also checks that one of the signers signed the cert
 Exit code 1 means that a check failed.
 
 Examples:
-  dpgp verify predictions.csv.certificate.json predictions.csv
+  dpgp verify predictions.csv                        with predictions.csv.certificate.json beside it
   dpgp verify surface.json                           sums and counts carry their certificate
   dpgp verify surface.json --signers allowed_signers --signer me@example.org";
 
@@ -41,7 +41,7 @@ pub struct VerifyArguments {
     /// A certificate, or a file written by `dpgp sum --release`, which includes its certificate
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
-    /// The file of predictions that the certificate covers
+    /// The file of predictions that the certificate covers [default: the one beside it]
     #[arg(value_name = "PREDICTIONS")]
     predictions: Option<PathBuf>,
     /// Also check that CERTIFICATE.sig is the signature of a signer in this file (OpenSSH's `allowed_signers`)
@@ -58,6 +58,10 @@ pub struct VerifyArguments {
 /// Checks a published release.
 pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), CliError> {
     let VerifyArguments { certificate, predictions, signers, signer, quiet } = arguments;
+    let (certificate, predictions) = &match predictions {
+        Some(_) => (certificate.clone(), predictions.clone()),
+        None => find_other_file(certificate),
+    };
     let signers = signers.clone().map(|file| AllowedSigners { file, signer: signer.clone() });
     let watcher = create_watcher(*quiet);
     let verified = verify_release(certificate, predictions.as_deref(), signers.as_ref(), watcher.download_progress())?;
@@ -78,6 +82,16 @@ pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), C
     }
     let failed = verified.checks.iter().filter(|check| !check.holds).count();
     if failed == 0 { Ok(()) } else { Err(CliError::CheckFailed { failed, all: verified.checks.len() }) }
+}
+
+/// Returns a certificate and its predictions from the name of either, if the other is beside it.
+fn find_other_file(named: &Path) -> (PathBuf, Option<PathBuf>) {
+    let certificate = append_suffix(named, CERTIFICATE_ENDING);
+    if certificate.is_file() {
+        return (certificate, Some(named.to_path_buf()));
+    }
+    let predictions = named.to_str().and_then(|name| name.strip_suffix(CERTIFICATE_ENDING)).map(PathBuf::from);
+    (named.to_path_buf(), predictions.filter(|path| path.is_file()))
 }
 
 fn text(verified: &ReleaseVerification) -> String {

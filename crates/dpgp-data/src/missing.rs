@@ -96,9 +96,12 @@ impl DataError {
         if let Self::Table { problem, .. } = &mut self
             && let TableError::Cell { column, problem, .. } | TableError::PathCell { column, problem } = &mut **problem
             && problem.is_missing()
-            && kept != Some(column.as_str())
         {
-            *problem = TableCellError::Refused(Box::new(problem.clone()));
+            let cause = Box::new(problem.clone());
+            *problem = match kept == Some(column.as_str()) {
+                true => TableCellError::MissingTarget(cause),
+                false => TableCellError::Refused(cause),
+            };
         }
         self
     }

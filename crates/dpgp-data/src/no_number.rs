@@ -134,7 +134,7 @@ impl fmt::Display for NumberError {
             Self::Comma => "a number with a comma; use a point for decimals, and no thousands separators",
             Self::Thousands => "a number with commas as thousands separators; remove them",
             Self::PointThousands => "a number with points as thousands separators; remove them",
-            Self::Currency => "a number with a currency symbol; remove the symbol",
+            Self::Currency => "a number with a currency symbol; write digits alone, with a point for decimals",
             Self::Percent => "a number with a percent sign; remove the percent sign",
             Self::Unit => "a number followed by text, such as a unit; remove the text",
             Self::Nothing => {

@@ -297,6 +297,12 @@ pub enum TableCellError {
     /// A missing cell that a spec may drop.
     #[error("{0}; to drop such rows, set data.missing = \"drop\"")]
     Refused(Box<Self>),
+    /// A missing target where inputs are public.
+    #[error(
+        "{0}; to leave such rows out, remove them beforehand or filter by a public column (where inputs are public, a release \
+         must not depend on which targets are missing)"
+    )]
+    MissingTarget(Box<Self>),
 }
 
 impl TableCellError {

@@ -164,7 +164,7 @@ impl GridChoice {
     /// # Errors
     /// [`GridError`] unless the parts name each input of the data, and nothing else.
     pub(super) fn points(&self, data: &DataSetting, own: Option<DMatrix<f64>>) -> Result<DMatrix<f64>, GridError> {
-        let Self::Inputs(inputs) = self else { return own.ok_or(GridError::NoPlaces) };
+        let Self::Inputs(inputs) = self else { return own.ok_or_else(|| no_points_error(data)) };
         if let Some(input) = inputs.iter().find(|input| !data.inputs.contains(&input.name)) {
             return Err(GridError::Unknown { name: input.name.clone(), known: data.inputs.clone() });
         }
@@ -273,9 +273,18 @@ pub enum GridError {
     /// A spec without public places.
     #[error(
         "the spec names no prediction points (task.surface.map, task.prediction.grid or the domain of its \
-         mechanism); use --grid INPUT=FROM..TO:POINTS,... or a file with --at"
+         mechanism); use --grid {0}, with your ranges, or a file with --at"
     )]
-    NoPlaces,
+    NoPlaces(String),
+}
+
+/// The error for a spec without public places, with a grid that would do.
+fn no_points_error(data: &DataSetting) -> GridError {
+    let parts = data.inputs.iter().enumerate().map(|(place, input)| match place {
+        0 | 1 => format!("{input}=FROM..TO:20"),
+        _ => format!("{input}=VALUE"),
+    });
+    GridError::NoPlaces(format!("{:?}", parts.collect::<Vec<_>>().join(",")))
 }
 
 fn did_you_mean(name: &str, known: &[String]) -> String {

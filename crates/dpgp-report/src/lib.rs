@@ -37,7 +37,7 @@ pub use results::{
 };
 pub use table::{
     ClaimOutcome, ClaimOutcomeKind, NOT_PRIVATE, NumberVerdict, PivotTable, PredictiveInterval, ReferenceComparison,
-    RowPair, SpreadForm, TableDifference, TableOutputFormat, compare_tables, format_exact, format_four_digits,
-    graded_summary_screen, pair_rows, plain_table, plain_table_dropping_columns, run_summary_screen, table_csv,
-    table_page_markdown, table_terminal, wrap_prose,
+    RowPair, SpreadForm, TableDifference, TableOutputFormat, compare_tables, explained_differences, format_exact,
+    format_four_digits, graded_summary_screen, pair_rows, plain_table, plain_table_dropping_columns,
+    run_summary_screen, table_csv, table_page_markdown, table_terminal, wrap_prose,
 };

@@ -343,11 +343,14 @@ impl Project {
         if count == 0 {
             return RunError::NoProject;
         }
+        let last = |known: &str| known.rsplit('/').next() == Some(name);
+        let with_this_end: Vec<&str> = names.clone().filter(|known| last(known)).collect();
         let hint = match closest_experiment_name(name, names) {
-            Some(meant) => format!(" (did you mean {meant}?)"),
-            None if Path::new(name).with_added_extension("toml").is_file() => {
+            _ if Path::new(name).with_added_extension("toml").is_file() => {
                 format!(" (did you mean the spec {name}.toml?)")
             }
+            _ if !with_this_end.is_empty() => format!(" (did you mean {}?)", with_this_end.join(" or ")),
+            Some(meant) => format!(" (did you mean {meant}?)"),
             None if Path::new(name).is_file() => {
                 format!("; this is a data file: use `dpgp new --data {name}` to write a spec for it")
             }

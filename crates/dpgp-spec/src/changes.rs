@@ -68,7 +68,10 @@ impl FromStr for SpecChange {
         if is_broken || values.is_empty() {
             return Err(wrong());
         }
-        Ok(Self { path: path.to_owned(), values: parse_values(values) })
+        // Tables call an infinite epsilon `none`.
+        let is_epsilon = path.rsplit('.').next() == Some("epsilon");
+        let words = values.split(',').map(|word| if is_epsilon && word.trim() == "none" { "inf" } else { word });
+        Ok(Self { path: path.to_owned(), values: parse_values(&words.collect::<Vec<_>>().join(",")) })
     }
 }
 

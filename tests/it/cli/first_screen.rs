@@ -30,6 +30,25 @@ fn printed_numbers_stand_below_ours_with_their_mark() {
     assert!(screen.contains('✓') || screen.contains('≈'), "{screen}");
 }
 
+/// Options for a table or a ranking are refused without it; tables call an infinite epsilon `none`.
+#[test]
+fn options_of_show_need_what_they_are_for() {
+    let project = Project::new();
+    for (options, needed) in [
+        (&["--as", "latex"][..], "--table"),
+        (&["--metric", "rmse"], "--table"),
+        (&["--tidy"], "--table"),
+        (&["--epsilon", "1"], "--best"),
+    ] {
+        let run = project.dpgp(&[&["show", "smith2021/toy"], options].concat()).expect(2);
+        assert!(run.err.contains(needed), "{options:?}: {}", run.err);
+    }
+    Project::empty().dpgp(&["show", "houses", "--best", "--epsilon", "none"]).expect(0);
+    project.dpgp(&["run", "smith2021/toy", "--quiet", "--set", "task.selection.epsilon=0.5,none"]).expect(0);
+    let said = project.dpgp(&["show", "table1"]).expect(2).err;
+    assert!(said.contains("did you mean beyond/noise/table1 or smith2016/table1 or smith2021/table1?"), "{said}");
+}
+
 /// Every row is one flag away.
 #[test]
 fn the_long_table_has_every_row() {
@@ -38,4 +57,9 @@ fn the_long_table_has_every_row() {
     let rows = project.read("results/smith2021/toy/table.csv").lines().count() - 1;
     assert!(long.lines().count() > rows, "{long}");
     assert_eq!(screen(&project, &["smith2021/toy", "-v"]).lines().count(), long.lines().count());
+    // What differs is explained there, and the first screen says so. Nothing is random here.
+    assert!(long.contains("why ") && long.contains(" differs: "), "{long}");
+    let short = screen(&project, &["smith2021/toy"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(short.contains("differ by more than rounding ✗") && !short.contains("chance"), "{short}");
+    assert!(short.contains("`--rows` prints every row and every claim, and why numbers differ"), "{short}");
 }

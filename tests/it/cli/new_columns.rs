@@ -33,6 +33,26 @@ fn named_columns_are_taken_and_what_is_chosen_is_said() {
     assert!(!both.contains("by default") && both.contains("Unused numeric columns: \"hour\", \"weekday\"."), "{both}");
 }
 
+/// Identifiers are no inputs by default.
+#[test]
+fn identifiers_are_not_inputs_by_default() {
+    let project = Project::empty();
+    project.write("visits.csv", "patient_id,age,bmi,systolic\n1,40,22,120\n1,40,23,130\n2,50,24,140\n");
+    let new = |more: &[&str]| {
+        project.remove("study.toml");
+        project.dpgp(&[&["new", "study", "--data", "visits.csv"], more].concat()).expect(0).out
+    };
+    let told = new(&[]);
+    assert!(told.contains("target \"systolic\", predicted from \"age\", \"bmi\" ("), "{told}");
+    assert!(told.contains("\"patient_id\" looks like an identifier, so it is not used"), "{told}");
+    assert!(told.contains("use --person patient_id --rows-per-person N"), "{told}");
+    new(&["--inputs", "patient_id,age"]);
+    assert!(project.read("study.toml").contains("inputs = [\"patient_id\", \"age\"]"));
+    // Where nothing else is left, it is used.
+    project.write("visits.csv", "CustomerId,cost\n1,40\n3,50\n");
+    assert!(new(&[]).contains("target \"cost\", predicted from \"CustomerId\""));
+}
+
 /// Whole records of five inputs get a function of each; of two that are named, one of both, with a lengthscale for each. With public
 /// inputs three are many.
 #[test]

@@ -85,7 +85,7 @@ fn what_has_no_price_is_refused() {
         assert!(run.err.contains(why), "{arguments:?}: {}", run.err);
     }
     let run = project.dpgp(&["price", "energy.toml"]).expect(2);
-    assert!(run.err.contains("INPUT=FROM..TO:POINTS"), "{}", run.err);
+    assert!(run.err.contains("use --grid \"temperature=FROM..TO:20\""), "{}", run.err);
     let spec = std::fs::read_to_string(project.path("energy.toml")).unwrap();
     std::fs::write(project.path("open.toml"), spec.replace("epsilon = 1.0", "epsilon = inf")).unwrap();
     let run = project.dpgp(&["price", "open.toml", "--at", "grid.csv"]).expect(2);

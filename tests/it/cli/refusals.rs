@@ -22,10 +22,11 @@ fn what_is_no_certificate_is_not_verified() {
     project.write("energy.toml", RECORDS);
     project.dpgp(&[STATS, &["energy.csv", "--release", "s.json", "--no-ledger"]].concat()).expect(0);
     project.write("empty.json", "{}");
+    std::fs::copy(project.path(CERTIFICATE), project.path("moved.json")).unwrap();
     for (arguments, code, why) in [
         (&["energy.csv"][..], 2, "cannot verify energy.csv"),
         (&["empty.json"], 2, "missing field `certificate`"),
-        (&[CERTIFICATE], 2, "pass its file of predictions as well"),
+        (&["moved.json"], 2, "pass its file of predictions as well"),
         (&["s.json", "p.csv"], 2, "it does not refer to another file; pass it alone"),
         (&[CERTIFICATE, "none.csv"], 5, "none.csv"),
         (&[CERTIFICATE, "p.csv", "--signers", "grid.csv"], 5, "the signature was not checked"),
@@ -34,6 +35,11 @@ fn what_is_no_certificate_is_not_verified() {
     }
     let run = project.dpgp(&["verify", CERTIFICATE, "grid.csv"]).expect(1);
     assert!(run.out.contains("FAILED the digest does not match grid.csv"), "{}", run.out);
+    // Either file finds the other beside it.
+    for named in [CERTIFICATE, "p.csv"] {
+        let run = project.dpgp(&["verify", named]).expect(0);
+        assert!(run.out.contains("ok     the digest matches p.csv"), "{}", run.out);
+    }
     project.dpgp(&["verify", "s.json"]).expect(0);
 }
 

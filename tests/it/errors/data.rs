@@ -332,7 +332,7 @@ const TABLES: &[(&str, &str, &[u8])] = &[
     ("DataError::Table TableError::UnknownColumn", "misspelt column", b"x,yy\n1,2\n"),
     ("TableError::UnknownColumn", "other columns", b"a,b\n1,2\n"),
     ("TableError::Cell TableCellError::NotANumber", "text", b"x,y\n1,2\n3,four\n"),
-    ("TableError::Cell TableCellError::Missing", "empty cell", b"x,y\n1,2\n3,\n"),
+    ("TableError::Cell TableCellError::Missing TableCellError::MissingTarget", "empty cell", b"x,y\n1,2\n3,\n"),
     ("TableCellError::Refused TableCellError::Absent", "word for a missing cell", b"x,y\n1,2\nNA,4\n"),
     ("TableError::Cell TableCellError::NotFinite", "infinity", b"x,y\n1,2\n3,1e999\n"),
     ("TableError::Ragged", "row of three cells", b"x,y\n1,2\n3,4,5\n"),

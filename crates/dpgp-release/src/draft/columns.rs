@@ -75,6 +75,8 @@ pub struct ColumnRoles {
     pub text: Vec<String>,
     /// Columns with neither numbers nor words.
     pub others: Vec<String>,
+    /// Numeric columns that are not used because their names are those of identifiers.
+    pub identifiers: Vec<String>,
     /// Whether the user named the target.
     pub told_target: bool,
     /// Whether the user named the inputs.
@@ -122,7 +124,14 @@ impl ChosenColumns {
             }
             taken.push(name);
         }
-        let mut free = numbers.iter().filter(|name| !taken.contains(name)).rev();
+        let is_free = |name: &&String| !taken.contains(name);
+        let is_identifier = |name: &&String| is_free(name) && is_identifier_name(name);
+        let identifiers: Vec<&String> = numbers.iter().filter(is_identifier).collect();
+        // Where nothing else is left, they are used.
+        let others_left = numbers.iter().filter(is_free).count() - identifiers.len();
+        let needed = usize::from(self.target.is_none() && !counts) + usize::from(named.is_empty());
+        let identifiers = if others_left < needed { Vec::new() } else { identifiers };
+        let mut free = numbers.iter().filter(|name| is_free(name) && !identifiers.contains(name)).rev();
         let target = match counts {
             true => None,
             false => {
@@ -136,6 +145,7 @@ impl ChosenColumns {
             return Err(ColumnError::NoneLeft("inputs"));
         }
         let used: BTreeSet<&String> = inputs.iter().chain(target).collect();
+        let identifiers = identifiers.into_iter().cloned().collect();
         let [unused, index, text] =
             [&numbers, &index, &text].map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
         Ok(ColumnRoles {
@@ -145,10 +155,32 @@ impl ChosenColumns {
             inputs,
             text,
             others,
+            identifiers,
             told_target: self.target.is_some(),
             told_inputs: !named.is_empty(),
         })
     }
+}
+
+/// Whether a name is that of an identifier, such as `patient_id` or `Customer`: by its last word, never by its cells.
+fn is_identifier_name(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "id",
+        "ids",
+        "uid",
+        "uuid",
+        "identifier",
+        "patient",
+        "person",
+        "participant",
+        "subject",
+        "customer",
+        "client",
+        "user",
+    ];
+    let last = name.trim().rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let camel = ["Id", "ID"].iter().any(|end| last.len() > 2 && last.ends_with(end));
+    camel || WORDS.contains(&last.to_ascii_lowercase().as_str())
 }
 
 /// The inputs that rows are counted by, unless the user names others.

@@ -277,15 +277,20 @@ fn verdict_counts_text(counts: VerdictCounts, rows: &[PrintedComparison]) -> Opt
     let VerdictCounts { agrees, differs, inconclusive, not_judged, fitted, stand_in } = counts;
     let zeros = rows.iter().filter(|one| one.published == 0.0 && one.verdict == NumberVerdict::Agrees).count();
     let zeros = if zeros == 0 { String::new() } else { format!(" ({zeros} of them zeros)") };
+    let verb = |n: usize, many: &'static str, one: &'static str| if n == 1 { one } else { many };
+    let agree = format!("{}{zeros}", verb(agrees, "agree", "agrees"));
+    let fitted_verb = verb(fitted, "agree after fitting a setting", "agrees after fitting a setting");
     let others = [
-        (differs, if differs == 1 { "differs" } else { "differ" }),
+        (agrees, agree.as_str()),
+        (fitted, fitted_verb),
+        (differs, verb(differs, "differ", "differs")),
         (inconclusive, "inconclusive (inside a 95 % interval too wide to tell)"),
         (not_judged, "not judged"),
-        (fitted, "fitted"),
         (stand_in, "on other data"),
     ];
     let total = counts.total();
-    (total > 0).then(|| format!("{agrees} of {total} printed numbers agree{zeros}{}", list_positive_counts(&others)))
+    let noun = verb(total, "printed numbers", "printed number");
+    (total > 0).then(|| format!("{total} {noun}: {}", list_positive_counts(&others).trim_start_matches(", ")))
 }
 
 fn outcome_counts_text(counts: ClaimOutcomeCounts) -> Option<String> {
@@ -464,9 +469,9 @@ mod closing_tests {
         ];
         let rows: Vec<PrintedComparison> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
         let outcomes = ClaimOutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
-        let said = "1 of 7 printed numbers agree, 2 differ, \
+        let said = "7 printed numbers: 1 agrees, 1 agrees after fitting a setting, 2 differ, \
                     1 inconclusive (inside a 95 % interval too wide to tell), \
-                    1 not judged, 1 fitted, 1 on other data; \
+                    1 not judged, 1 on other data; \
                     ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 on other data";
         assert_eq!(agreement_sentence(&rows, VerdictCounts::default(), outcomes).unwrap(), said);
         let one = [beside(NumberVerdict::Differs, 4.0, 2.0, Some(-3.25))];
@@ -474,7 +479,7 @@ mod closing_tests {
         assert_eq!(
             agreement_sentence(&one, VerdictCounts { agrees: 3, differs: 2, ..VerdictCounts::default() }, failed)
                 .unwrap(),
-            "0 of 1 printed numbers agree, 1 differs; ours / print 0.50; z -3.25; 2 of 5 numbers from other sources differ; \
+            "1 printed number: 1 differs; ours / print 0.50; z -3.25; 2 of 5 numbers from other sources differ; \
              0 of 1 claims hold, 1 fails"
         );
         assert_eq!(agreement_sentence(&[], VerdictCounts::default(), ClaimOutcomeCounts::default()), None);
@@ -486,7 +491,7 @@ mod closing_tests {
         let zeros = [NumberVerdict::Agrees, NumberVerdict::Agrees, NumberVerdict::Differs]
             .map(|one| beside(one, 0.0, 1e-30, None));
         let said = agreement_sentence(&zeros, VerdictCounts::default(), ClaimOutcomeCounts::default()).unwrap();
-        assert_eq!(said, "2 of 3 printed numbers agree (2 of them zeros), 1 differs");
+        assert_eq!(said, "3 printed numbers: 2 agree (2 of them zeros), 1 differs");
     }
 }
 

@@ -104,6 +104,8 @@ struct ComparedNumber {
     spread: Option<f64>,
     printed: Option<ReferenceValue>,
     verdict: NumberVerdict,
+    /// Whether runs of ours show how far chance moves the number.
+    is_random: bool,
 }
 
 impl ComparedNumber {
@@ -114,6 +116,7 @@ impl ComparedNumber {
             spread: row.row.spread,
             printed: row.published.as_ref().map(|judged| judged.counterpart.clone()),
             verdict: row.verdict(),
+            is_random: row.row.replicates.len() > 1,
         }
     }
 
@@ -124,6 +127,7 @@ impl ComparedNumber {
             spread: None,
             printed: Some(number.printed.clone()),
             verdict: number.judged,
+            is_random: true,
         }
     }
 
@@ -410,14 +414,16 @@ fn agreement_line(judged: &[ComparedNumber], whose: &str) -> Option<String> {
         Some((item.value? / printed - 1.0).abs()).filter(|far| printed != 0.0 && far.is_finite())
     });
     let far = far.fold(f64::NAN, f64::max);
-    let count = |wanted: &[NumberVerdict]| judged.iter().filter(|item| wanted.contains(&item.verdict)).count();
+    let count = |wanted: NumberVerdict| judged.iter().filter(|item| item.verdict == wanted).count();
+    let beyond_chance = judged.iter().filter(|item| item.verdict == NumberVerdict::Differs && item.is_random).count();
     let parts = [
-        (count(&[NumberVerdict::Agrees]), "agree ✓"),
-        (count(&[NumberVerdict::Fitted]), "agree after fitting a setting ≈"),
-        (count(&[NumberVerdict::Differs]), "differ by more than chance ✗"),
-        (count(&[NumberVerdict::Inconclusive]), "inconclusive ~"),
-        (count(&[NumberVerdict::NotJudged]), "not judged ~"),
-        (count(&[NumberVerdict::StandIn]), "on other data ○"),
+        (count(NumberVerdict::Agrees), "agree ✓"),
+        (count(NumberVerdict::Fitted), "agree after fitting a setting ≈"),
+        (beyond_chance, "differ by more than chance ✗"),
+        (count(NumberVerdict::Differs) - beyond_chance, "differ by more than rounding ✗"),
+        (count(NumberVerdict::Inconclusive), "inconclusive ~"),
+        (count(NumberVerdict::NotJudged), "not judged ~"),
+        (count(NumberVerdict::StandIn), "on other data ○"),
     ];
     let said = |(n, what): (usize, &str)| match (n, what.split_once(' ')) {
         (1, Some((verb @ ("agree" | "differ"), rest))) => format!("1 {verb}s {rest}"),

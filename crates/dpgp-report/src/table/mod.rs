@@ -25,5 +25,5 @@ pub use markdown::{NOT_PRIVATE, table_page_markdown};
 pub use pivot::{PivotTable, TableOutputFormat};
 pub use predictive::PredictiveInterval;
 pub(super) use terminal::format_hundredths_or_exponent;
-pub use terminal::{plain_table, plain_table_dropping_columns, table_terminal, wrap_prose};
+pub use terminal::{explained_differences, plain_table, plain_table_dropping_columns, table_terminal, wrap_prose};
 pub use verdict::{NumberVerdict, ReferenceComparison};

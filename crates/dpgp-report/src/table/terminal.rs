@@ -16,7 +16,7 @@ use super::verdict::{NumberVerdict, ReferenceComparison};
 use crate::report::{Report, ReportRow};
 use dpgp_data::escape_hidden_line;
 use dpgp_number::text::{format_exact, format_four_digits};
-use dpgp_spec::{ClaimOwner, ReferenceValue, SpreadKind};
+use dpgp_spec::{ClaimOwner, DeviationKind, ProtocolDeviation, ReferenceValue, SpreadKind};
 
 /// The headings after the axes.
 pub(super) const HEADINGS: [&str; 11] = [
@@ -112,7 +112,22 @@ fn text_below_table(report: &Report<'_>, lines: &TableLines) -> String {
     for claim in &report.claims {
         text.push_str(&format!("{}: {}\n", escape_hidden_line(&outcome_text(claim)), escape_hidden_line(&claim.text)));
     }
+    for known in explained_differences(report) {
+        text.push_str(&format!(
+            "why {} differs: {}\n",
+            escape_hidden_line(&known.about),
+            escape_hidden_line(&known.note)
+        ));
+    }
     text
+}
+
+/// The differences from print that the spec explains; none if every printed number agrees.
+pub fn explained_differences<'r>(report: &'r Report<'_>) -> Vec<&'r ProtocolDeviation> {
+    if !report.rows.iter().any(|row| row.verdict() == NumberVerdict::Differs) {
+        return Vec::new();
+    }
+    report.experiment.deviations.iter().filter(|one| one.kind == DeviationKind::Difference).collect()
 }
 
 /// The owner and outcome of a claim.

@@ -24,7 +24,11 @@ pub struct RangeSetting {
 impl RangeSetting {
     /// The number at a position, from 0.
     pub fn value_at(&self, place: usize) -> f64 {
-        self.from + (self.to - self.from) * place as f64 / (self.points - 1) as f64
+        match place + 1 == self.points {
+            // Not a rounding error beyond.
+            true => self.to,
+            false => self.from + (self.to - self.from) * place as f64 / (self.points - 1) as f64,
+        }
     }
 
     /// Whether a number is one of these numbers, up to rounding.
