@@ -85,13 +85,15 @@ class Release:
 
     @classmethod
     def read(cls, path):
-        """Read a release from its file. A file that was edited is an error."""
+        """Read a release from its file. A file that was edited is an error, and one whose edits could not be noticed a warning."""
         try:
             release = cls(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError:
             raise InputError(f"{path} is not a release: it is not text") from None
         if "combinations" not in release.json:
-            _core.ensure_holds(os.fspath(path), release.text)
+            warning = _core.ensure_holds(os.fspath(path), release.text)
+            if warning is not None:
+                warnings.warn(warning, stacklevel=depth())
         return release
 
     def write(self, path):

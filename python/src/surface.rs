@@ -19,9 +19,10 @@ use crate::work::{Gate, beside};
 /// Points that are predicted together.
 const BLOCK: usize = 16_384;
 
-/// Fails if the text of a release was edited, because the guarantee in an edited text must not be repeated.
+/// Fails if the text of a release was edited, because the guarantee in an edited text must not be repeated. Returns a warning if an edit
+/// could not be noticed.
 #[pyfunction]
-pub fn ensure_holds(name: &str, text: &str) -> PyResult<()> {
+pub fn ensure_holds(name: &str, text: &str) -> PyResult<Option<String>> {
     Ok(CertificateSummary::ensure_certificate_holds(Path::new(name), text).map_err(Failure::from)?)
 }
 

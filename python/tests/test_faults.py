@@ -541,6 +541,11 @@ def test_an_edited_release_is_not_read(rows, tmp_path):
     (tmp_path / "r.json").write_text(edited)
     with pytest.raises(dpgp.DPGPError, match="Nothing is claimed"):
         dpgp.Release.read(tmp_path / "r.json")
+    without = json.loads(fitted.release_.text)
+    del without["content_sha256"]
+    (tmp_path / "r.json").write_text(json.dumps(without))
+    with pytest.warns(UserWarning, match="has no content_sha256, so an edit of it can go unnoticed"):
+        dpgp.Release.read(tmp_path / "r.json")
 
 
 def test_densities_count_rows(rows, tmp_path):

@@ -257,7 +257,8 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
     match own {
         None => print(&format!("wrote {shown}; try: dpgp run {spec}\n")),
         Some((roles, left_out)) => {
-            let (described, grid) = (roles_text(&roles, &left_out), grid_option(protected, &roles.inputs));
+            let (described, grid) =
+                (roles_text(&roles, &left_out, arguments.person.as_deref()), grid_option(protected, &roles.inputs));
             let next = if arguments.ask || is_filled_in(&text) { "try" } else { "fill in every `nan` in it, then" };
             let public = public_columns_note(protected, &roles);
             // Bounds that were released have spent a share of the whole.
@@ -384,13 +385,13 @@ fn public_columns_note(protected: ProtectedPart, roles: &ColumnRoles) -> String 
 const MOST_SHOWN: usize = 20;
 
 /// Describes the roles of the columns. Empty if the user named both target and inputs.
-fn roles_text(roles: &ColumnRoles, left_out: &[String]) -> String {
+fn roles_text(roles: &ColumnRoles, left_out: &[String], person: Option<&str>) -> String {
     let ColumnRoles { target, inputs, told_target, told_inputs, identifiers, .. } = roles;
     let mut left = match left_out {
         [] => String::new(),
         lines => format!("left out:{}\n", indent_first_lines(lines)),
     };
-    for name in identifiers {
+    for name in identifiers.iter().filter(|name| person != Some(name.as_str())) {
         left.push_str(&format!(
             "{name:?} looks like an identifier, so it is not used; if one {name:?} can have several rows, use --person {} \
              --rows-per-person N\n",

@@ -281,6 +281,11 @@ pub(super) fn balance_text(receipt: Option<&ChargeReceipt>, delta: f64) -> Strin
     text
 }
 
+/// Writes what was spent to four decimals, or to two digits where it is so small that these would be zeros.
+fn spent_number(spent: f64) -> String {
+    if spent > 0.0 && spent < 5e-4 { format!("{spent:.1e}") } else { format!("{spent:.4}") }
+}
+
 /// Describes the privacy loss of all releases of a ledger at `delta`, and what is left of the budget.
 pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
     let LedgerAccount { releases, budget, mu, open } = account;
@@ -294,18 +299,19 @@ pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
                 left => format!("left for one more release at the delta of the budget: epsilon = {left:.4}"),
             };
             format!(
-                "{releases} spent epsilon = {:.4} at delta = {delta:?}, {:.1} % of the budget epsilon = {:?}, delta = {:?} (in mu^2, \
+                "{releases} spent epsilon = {} at delta = {delta:?}, {:.1} % of the budget epsilon = {:?}, delta = {:?} (in mu^2, \
                  because epsilons do not add up); {left}",
-                account.epsilon_spent(delta),
+                spent_number(account.epsilon_spent(delta)),
                 100.0 * share,
                 budget.epsilon,
                 budget.delta,
             )
         }
         _ => format!(
-            "{releases} spent epsilon = {:.4} at delta = {delta:?} (mu = {mu:.4}); no budget is set, so the ledger accepts \
+            "{releases} spent epsilon = {} at delta = {delta:?} (mu = {}); no budget is set, so the ledger accepts \
              every release (the next release can set a budget: --budget-epsilon E --budget-delta D)",
-            account.epsilon_spent(delta)
+            spent_number(account.epsilon_spent(delta)),
+            spent_number(*mu)
         ),
     };
     if let Some(reason) = open {

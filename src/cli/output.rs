@@ -66,7 +66,12 @@ fn print_bytes(text: &str) -> Result<(), CliError> {
 
 /// Writes to a new file or a pipe. Fails if the file exists.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
-    let mut file = open_new(path)?;
+    write_new_with_access(ReadAccess::All, path, text)
+}
+
+/// The same, for these readers.
+pub fn write_new_with_access(readers: ReadAccess, path: &Path, text: &str) -> Result<(), CliError> {
+    let mut file = AtomicNewFile::open(path, readers).map_err(|cause| new_file_error(path, cause))?;
     let written = file.append_bytes(text.as_bytes()).and_then(|()| file.finish());
     written.map_err(|cause| new_file_error(path, cause))
 }

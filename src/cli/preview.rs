@@ -32,7 +32,7 @@ pub(super) struct PreviewArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview")]
     epsilons: Vec<Epsilon>,
     /// Find the smallest epsilon whose expected error is at most this number, in units of the target
-    #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
+    #[arg(long, value_name = "ERROR", requires = "preview", value_parser = positive_number, allow_negative_numbers = true)]
     error: Option<f64>,
     /// Also draw the preview as SVG to this new file; never overwrites an existing file
     #[arg(long, value_name = "FILE", requires = "preview")]
@@ -270,6 +270,13 @@ fn find_smallest_epsilon(of: impl Fn(Epsilon) -> Result<f64, CliError>, error: f
         }
     }
     Ok(AccuracyGoal { error, epsilon: Some(high) })
+}
+
+fn positive_number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("must be a finite number above 0".to_owned()),
+    }
 }
 
 pub(super) fn finite_epsilon(text: &str) -> Result<Epsilon, String> {

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::CliError;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, experiment_completer};
 use super::output::Spinner;
-use super::output::{ReportOutput, print, print_json, write_new};
-use dpgp_fs::write_atomically;
+use super::output::{ReportOutput, print, print_json, write_new_with_access};
+use dpgp_fs::{ReadAccess, write_atomically, write_atomically_with_access};
 use dpgp_number::text::count_with_noun;
 use dpgp_report::{
     CHECKS, PaperCoverageAndPages, REPRODUCTION, checks_markdown, collect_findings, is_report_page, report_html,
@@ -77,9 +77,13 @@ pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), C
     let shelf = arguments.results.folder_with_shipped_fallback(&results, &project);
     let commit = find_commit(project.root());
     let html = report_html(&shelf, &experiments, &PaperCoverageAndPages { coverage, pages: told }, commit.as_deref())?;
+    let is_private = experiments.iter().any(|experiment| project.reads_own_rows(experiment));
+    let readers = if is_private { ReadAccess::Holder } else { ReadAccess::All };
     match earlier {
-        Some(page) => write_atomically(&page, &html).map_err(CliError::io_error_at(path))?,
-        None => write_new(path, &html)?,
+        Some(page) => {
+            write_atomically_with_access(readers, &page, &html).map_err(CliError::io_error_at(path))?;
+        }
+        None => write_new_with_access(readers, path, &html)?,
     }
     drop(waiting);
     if format == OutputFormat::Json {

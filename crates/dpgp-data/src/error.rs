@@ -139,9 +139,8 @@ pub enum DataError {
     },
     /// Two part files are the same, or have more rows in common than chance would explain.
     #[error(
-        "{} and {} hold the same rows, or share more rows than chance would explain; remove one of them. Rows count \
-         as the same even if columns that the spec does not read differ, so put different records that look alike into \
-         one file",
+        "{} and {} hold the same rows, or share more rows than chance would explain; remove one of them. A copy stays a \
+         copy if its folder differs, or a column such as the date of export that the spec does not read",
         first.display(), second.display()
     )]
     SameRows {

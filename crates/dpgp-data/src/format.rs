@@ -34,6 +34,9 @@ pub struct CsvFormat {
     pub skip: usize,
     /// What each column measures, as human-readable text.
     pub units: BTreeMap<String, String>,
+    /// Whether blank lines of a file with one column are passed over, as those of wider files are. Otherwise they are missing cells.
+    #[serde(skip)]
+    pub skips_blank_cells: bool,
 }
 
 impl Default for CsvFormat {
@@ -45,6 +48,7 @@ impl Default for CsvFormat {
             comment: None,
             skip: 0,
             units: BTreeMap::new(),
+            skips_blank_cells: false,
         }
     }
 }

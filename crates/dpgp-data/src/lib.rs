@@ -49,7 +49,7 @@ pub use missing::{CellParsingRules, Comparison, ExpectedCell, FilterValue, Missi
 pub use no_number::{NumberError, is_numeric_name};
 pub use own::{
     ColumnDescription, ColumnKind, ColumnNameSource, TableDescription, build_csv_layout, describe_columns,
-    describe_table, detect_csv_layout, is_parquet, read_user_table,
+    describe_table, detect_csv_layout, is_parquet, read_points_table, read_user_table,
 };
 pub use parquet::is_thread_decoding_parquet;
 pub use person::{KeptRows, PersonId, PersonRowSampler};

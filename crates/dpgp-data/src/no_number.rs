@@ -124,7 +124,9 @@ fn is_date_or_time(text: &str) -> bool {
 /// Whether the name of a column is a number, of whatever form: then the file has no header, and the name is a cell.
 pub fn is_numeric_name(name: &str) -> bool {
     let name = name.trim();
-    is_number(name) || classify_commas(name).is_some()
+    // Percentages are names of quantiles, too.
+    let is_amount = matches!(NumberError::from_cell(name), Some(NumberError::Currency | NumberError::PointThousands));
+    is_number(name) || classify_commas(name).is_some() || is_amount
 }
 
 impl fmt::Display for NumberError {
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn cells_are_no_names() {
-        assert!(["1", "24,92", "1,234.5", " -3 "].into_iter().all(is_numeric_name));
-        assert!(!["age", "x1", "", "2020-01-31", "a,b"].into_iter().any(is_numeric_name));
+        assert!(["1", "24,92", "1,234.5", " -3 ", "$52,503.13"].into_iter().all(is_numeric_name));
+        assert!(!["age", "x1", "", "2020-01-31", "a,b", "25%", "share (%)", "USD"].into_iter().any(is_numeric_name));
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use polars::prelude::DataType;
 
 use super::error::DataError;
-use super::format::find_repeated_name;
+use super::format::{CsvFormat, find_repeated_name};
 use super::missing::is_missing_word;
 use super::no_number::NumberError;
 use super::parquet::ParquetFile;
@@ -27,10 +27,23 @@ pub fn is_parquet(path: &Path) -> bool {
 /// # Errors
 /// As [`Table::read`] and [`Table::read_parquet`].
 pub fn read_user_table(path: &Path, columns: &[&str]) -> Result<Table, DataError> {
+    read_table(path, columns, false)
+}
+
+/// The same for public points: blank lines are passed over also in a file of one column, because editors end a file with them.
+///
+/// # Errors
+/// As [`read_user_table`].
+pub fn read_points_table(path: &Path, columns: &[&str]) -> Result<Table, DataError> {
+    read_table(path, columns, true)
+}
+
+fn read_table(path: &Path, columns: &[&str], skips_blank_cells: bool) -> Result<Table, DataError> {
     if is_parquet(path) {
         return Table::read_parquet(path, columns);
     }
-    Table::read(path, &detect_csv_layout(path, &ColumnNameSource::Header)?.to_csv_format())
+    let format = detect_csv_layout(path, &ColumnNameSource::Header)?.to_csv_format();
+    Table::read(path, &CsvFormat { skips_blank_cells, ..format })
 }
 
 /// Where the names of the columns of a CSV file come from.

@@ -326,7 +326,9 @@ fn other_format_error(path: &Path) -> Option<DataError> {
     }
     let is_text =
         std::str::from_utf8(&first).is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
-    let kind = detect_non_text_format(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
+    let kind = first.is_empty().then_some("empty");
+    let kind =
+        kind.or_else(|| detect_non_text_format(&first)).or_else(|| is_text.then_some("text; rename it to end in .csv"));
     kind.map(|kind| DataError::from_table_error(path, TableError::OtherKind(kind)))
 }
 

@@ -299,8 +299,8 @@ pub enum TableCellError {
     Refused(Box<Self>),
     /// A missing target where inputs are public.
     #[error(
-        "{0}; to leave such rows out, remove them beforehand or filter by a public column (where inputs are public, a release \
-         must not depend on which targets are missing)"
+        "{0}. Where inputs are public, a release must not depend on which targets are missing: fill it in, choose rows by a \
+         public column (data.filter), or protect whole records"
     )]
     MissingTarget(Box<Self>),
 }

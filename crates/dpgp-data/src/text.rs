@@ -20,6 +20,7 @@ pub(super) struct CsvRowReader<R> {
     from: R,
     separator: Separator,
     comment: Option<String>,
+    skips_blank_cells: bool,
     names: Vec<String>,
     /// The cells of a row, those that are passed over among them.
     width: usize,
@@ -65,6 +66,7 @@ impl<R: BufRead> CsvRowReader<R> {
             from,
             separator: format.separator,
             comment: format.comment.clone().filter(|mark| !mark.is_empty()),
+            skips_blank_cells: format.skips_blank_cells,
             names: Vec::new(),
             width: 0,
             places: Vec::new(),
@@ -251,7 +253,8 @@ impl<R: BufRead> CsvRowReader<R> {
             _ => self.text.trim_ascii().is_empty(),
         };
         // In a file of one column, a blank line is a missing cell: the number of rows must not depend on what is private.
-        (blank && self.width != 1) || self.comment.as_ref().is_some_and(|mark| self.text.starts_with(mark.as_bytes()))
+        (blank && (self.width != 1 || self.skips_blank_cells))
+            || self.comment.as_ref().is_some_and(|mark| self.text.starts_with(mark.as_bytes()))
     }
 
     fn split_cells(&mut self) -> Result<(), DataError> {
@@ -277,6 +280,9 @@ impl<R: BufRead> CsvRowReader<R> {
             self.plain.push(b'\t');
         }
         std::mem::swap(&mut self.text, &mut self.plain);
+        if self.ends.is_empty() {
+            self.ends.push(0);
+        }
     }
 
     /// Cuts a row whose cells may stand in quotes, which may hold separators, line ends, and quotes as two.

@@ -271,8 +271,8 @@ pub enum ReleaseError {
     /// A file that is named twice, or two files that share more rows than chance would explain.
     #[error(
         "{first} and {second} hold the same rows, or share more rows than chance would explain. Shared rows would \
-         count twice, so name only one of the two. Rows count as the same even if columns that the spec does not read \
-         differ, so put different records that look alike into one file"
+         count twice, so name only one of the two. A copy stays a copy if its folder differs, or a column such as the \
+         date of export that the spec does not read"
     )]
     SameRows {
         /// One file.

@@ -76,7 +76,7 @@ impl<'a> PredictionRequest<'a> {
             return Err(ReleaseError::NotReleasable("point weights need mechanism.cloaking with objective = \"risk\""));
         }
         check_magnitudes(setting, &setting.privacy)?;
-        refuse_points_from_private_columns(experiment, setting, points)?;
+        refuse_points_from_private_rows(experiment, setting, points)?;
         let at = points.read(setting)?;
         if let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() {
             ensure_some_point_inside_box(moments, &at.inputs)?;
@@ -317,28 +317,29 @@ impl<'a> PredictionRequest<'a> {
     }
 }
 
-/// Fails if the file of the points is one of the private rows and its inputs are private, or if its weights are the private targets. The
-/// release lists the points, and its noise follows the weights.
-fn refuse_points_from_private_columns(
+/// Fails if the file of the points is one of the private rows, and its inputs are private or it names weights: the release lists the
+/// points, and its noise follows the weights.
+fn refuse_points_from_private_rows(
     experiment: &Experiment,
     setting: &CellSetting,
     points: PublicPoints<'_>,
 ) -> Result<(), ReleaseError> {
     let PublicPoints::File(PointsFile { path, weights }) = points else { return Ok(()) };
-    let refusal = |why| Err(ReleaseError::PrivatePoints { path: path.to_path_buf(), why });
-    if weights.is_some_and(|weights| setting.data.target.as_deref() == Some(weights)) {
-        return refusal(
-            "has the private targets as weights, and the noise follows the weights; name a column of public weights",
-        );
-    }
     let inputs_are_public = setting.privacy.mechanism.person_row_choice_basis() == PersonRowChoiceBasis::Inputs;
-    match !inputs_are_public && is_own_file(experiment, &setting.data, path)? {
-        true => refusal(
-            "holds the private rows, and a release lists the inputs of its points; name public points with --grid or in \
-             another file",
-        ),
-        false => Ok(()),
+    if inputs_are_public && weights.is_none() || !is_own_file(experiment, &setting.data, path)? {
+        return Ok(());
     }
+    Err(ReleaseError::PrivatePoints {
+        path: path.to_path_buf(),
+        why: match inputs_are_public {
+            true => {
+                "holds the private rows, and the noise of a release follows the weights; put public points and weights into another file"
+            }
+            false => {
+                "holds the private rows, and a release lists the inputs of its points; name public points with --grid or in another file"
+            }
+        },
+    })
 }
 
 /// Some inputs of a sample, evenly over its rows.

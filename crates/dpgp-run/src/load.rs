@@ -12,7 +12,7 @@ use super::own_tables::{limit_person_rows, own_files};
 use super::{BlockReplicate, Project, RunError};
 use dpgp_data::{
     DataError, DataFile, DatasetFormat, ExpectedCell, FilterValue, IdxArray, ImageDownscaler, MissingCellPolicy,
-    PersonId, Progress, RowFilter, Table, TableCellError, TableError, TripTable, read_user_table,
+    PersonId, Progress, RowFilter, Table, TableCellError, TableError, TripTable, read_points_table,
 };
 use dpgp_mechanisms::CellSections;
 use dpgp_spec::TextDigest;
@@ -81,7 +81,7 @@ pub fn load_prediction_points(
 ) -> Result<PredictionPoints, RunError> {
     // An input may be the weight, too.
     let names: BTreeSet<&str> = data.inputs.iter().map(String::as_str).chain(weights).collect();
-    let table = read_user_table(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
+    let table = read_points_table(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
     let columns = input_columns(&table, data).map_err(Box::new)?;
     let weights = weights.map(|column| table.numeric_column(column)).transpose().map_err(Box::new)?;
     Ok(PredictionPoints { inputs: DMatrix::from_fn(table.row_count(), columns.len(), |i, j| columns[j][i]), weights })

@@ -259,11 +259,13 @@ impl<Q: Clone + PartialEq, A: Clone> LatestAnswers<Q, A> {
         let thread = std::thread::current().id();
         {
             let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, _, answer)) = latest.iter().find(|(_, asked, _)| asked == question) {
-                return answer.clone();
-            }
+            let known = latest.iter().find(|(_, asked, _)| asked == question).map(|(_, _, answer)| answer.clone());
             // Its memory is free before the next answer needs as much.
             latest.retain(|(other, ..)| *other != thread);
+            if let Some(answer) = known {
+                latest.push((thread, question.clone(), answer.clone()));
+                return answer;
+            }
         }
         let answer = compute();
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);

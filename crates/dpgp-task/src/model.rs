@@ -59,7 +59,7 @@ pub struct KMeansCentresKey {
 }
 
 /// The SHA-256 digest of shape and values.
-fn digest(inputs: &DMatrix<f64>) -> [u8; 32] {
+pub(super) fn digest(inputs: &DMatrix<f64>) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(inputs.nrows().to_le_bytes());
     inputs.iter().for_each(|value| digest.update(value.to_bits().to_le_bytes()));

@@ -11,7 +11,7 @@ use crate::averaged::{FoldInputs, ModelAveragedReleases};
 use crate::binned::{BinNoise, BinStatistics, DenoisedBins, lookup_bin_values};
 use crate::cross_validation::{FoldRows, NO_ERROR, r_squared};
 use crate::measurement::Metric;
-use crate::model::GpOnTrainingInputs;
+use crate::model::{GpOnTrainingInputs, digest};
 use crate::noise::{NoiseDesigner, NoiseDesigns, PredictionNoise};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::summary::standard_normal_matrix;
@@ -221,7 +221,9 @@ struct FoldFitter<'a> {
 pub struct FoldMapsKey {
     model: ModelSetting,
     split: SplitSetting,
-    /// Identity of the data.
+    /// Of the inputs: which rows are kept depends on the mechanism.
+    inputs: [u8; 32],
+    /// Where the random numbers of splits and of inducing inputs begin.
     data: String,
     seed: u32,
     replicate: u32,
@@ -231,7 +233,8 @@ impl FoldFitter<'_> {
     /// The prediction maps of all folds. Blocks that differ in their noise alone share them.
     fn prediction_maps(&self, folds: &[FoldRows]) -> Result<Arc<Vec<PredictionMap>>, TaskError> {
         let RandomStreams { seed, data, replicate, .. } = self.job.streams.clone();
-        let question = FoldMapsKey { model: self.model.clone(), split: self.task.split, data, seed, replicate };
+        let (model, split, inputs) = (self.model.clone(), self.task.split, digest(&self.job.sample.inputs));
+        let question = FoldMapsKey { model, split, inputs, data, seed, replicate };
         self.job.known.maps.get_or_compute(&question, || {
             folds
                 .iter()

@@ -520,7 +520,10 @@ fn what_is_private_is_for_its_owner_alone() {
     let segment = std::fs::read_dir(project.path("store")).unwrap().next().unwrap().unwrap().file_name();
     let segment = format!("store/{}", segment.to_str().unwrap());
     assert!(project.read(&segment).contains("hmac-sha256:"), "changed data are noticed");
-    for name in ["sums.json", "state/key", "results/energy/table.csv", "results/energy/manifest.json", &segment] {
+    project.dpgp(&["report", "energy.toml", "--out", "own.html"]).expect(0);
+    for name in
+        ["sums.json", "state/key", "results/energy/table.csv", "results/energy/manifest.json", "own.html", &segment]
+    {
         assert_eq!(mode(&project, name), 0o600, "{name}");
     }
     for name in ["p.csv", "p.csv.certificate.json", "s.json"] {

@@ -48,6 +48,10 @@ fn identifiers_are_not_inputs_by_default() {
     assert!(told.contains("use --person patient_id --rows-per-person N"), "{told}");
     new(&["--inputs", "patient_id,age"]);
     assert!(project.read("study.toml").contains("inputs = [\"patient_id\", \"age\"]"));
+    let told = new(&["--person", "patient_id", "--rows-per-person", "2"]);
+    assert!(!told.contains("looks like an identifier"), "{told}");
+    project.write("visits.csv", "age,bmi,TOTAL_PAID\n40,22,120\n40,23,130\n50,24,140\n");
+    assert!(new(&[]).contains("target \"TOTAL_PAID\", predicted from \"age\", \"bmi\""));
     // Where nothing else is left, it is used.
     project.write("visits.csv", "CustomerId,cost\n1,40\n3,50\n");
     assert!(new(&[]).contains("target \"cost\", predicted from \"CustomerId\""));

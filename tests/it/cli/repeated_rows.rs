@@ -75,23 +75,26 @@ fn copies_that_differ_in_their_path_count_once() {
 }
 
 #[test]
-fn copies_that_differ_in_a_column_that_is_not_read_count_once() {
+fn copies_that_differ_in_a_constant_column_count_once() {
     let export = |number: u32| days(0..120, |_| number.to_string());
+    let without_export = days(0..120, |_| String::new()).replace(",last", "").replace(",\n", "\n");
     for spec in [COUNTS, RECORDS] {
         assert!(is_refused(spec, &[("a.csv", export(1)), ("b.csv", export(2))]));
-        // Few rows in common are no copy.
-        let half = days(60..180, |_| "2".to_owned());
-        assert!(!is_refused(spec, &[("a.csv", export(1)), ("b.csv", half)]));
+        assert!(is_refused(spec, &[("a.csv", without_export.clone()), ("b.csv", export(2))]));
+        assert!(is_refused(spec, &[("a.csv", export(2)), ("b.csv", without_export.clone())]));
+        // Few rows in common are no copy, and rows that agree in what is read alone are others.
+        assert!(!is_refused(spec, &[("a.csv", export(1)), ("b.csv", days(60..180, |_| "2".to_owned()))]));
+        let other = days(0..120, |day| (1000 + 3 * day).to_string());
+        assert!(!is_refused(spec, &[("a.csv", days(0..120, |day| day.to_string())), ("b.csv", other)]));
     }
 }
 
-/// Persons count with so many rows at most, and may be alike in what the spec reads.
+/// A person counts with so many rows at most, however often they are repeated.
 #[test]
-fn files_of_persons_may_be_alike() {
-    let wave = |first: u32| days(0..120, |day| (first + day).to_string());
-    let files = [("a.csv", wave(0)), ("b.csv", wave(1000))];
+fn rows_of_persons_may_be_repeated() {
+    let all = days(0..120, |day| day.to_string());
+    let files = [("year=2017/a.csv", all.clone()), ("year=2018/a.csv", all)];
     assert!(is_refused(COUNTS, &files));
-    let persons = COUNTS.replace("inputs =", "person = \"last\", rows_per_person = 1, inputs =");
-    let project = project(&persons, &files);
+    let project = project(&COUNTS.replace("inputs =", "person = \"last\", rows_per_person = 1, inputs ="), &files);
     project.dpgp(&["predict", "energy.toml", "--grid", "auto", "--out", "p.csv", "--quiet"]).expect(0);
 }

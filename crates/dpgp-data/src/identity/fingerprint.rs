@@ -50,16 +50,10 @@ pub struct RowsFingerprint {
     /// A sample of the rows of each file, to compare the files of one call; no ledger keeps them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<ValueCountSample>,
-    /// The same of the columns that a spec reads; without values where it reads all.
-    #[serde(default, skip_serializing_if = "have_no_values")]
+    /// The same by the cells that a spec reads, with the sums of the digests of all cells: copies are found that differ in columns
+    /// that each file has only one cell of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_samples: Vec<ValueCountSample>,
-    /// The same of the columns in the files, without their paths; without values where no path names a column.
-    #[serde(default, skip_serializing_if = "have_no_values")]
-    pub own_samples: Vec<ValueCountSample>,
-}
-
-fn have_no_values(samples: &[ValueCountSample]) -> bool {
-    samples.iter().all(|sample| sample.least.is_empty())
 }
 
 impl RowSetDigest {
@@ -119,15 +113,15 @@ impl RowsFingerprint {
     /// alone, since persons may be alike.
     #[must_use]
     pub fn compared_by_whole_rows(self) -> Self {
-        Self { read_samples: Vec::new(), own_samples: Vec::new(), ..self }
+        Self { read_samples: Vec::new(), ..self }
     }
 
-    fn all_samples(&self) -> [&Vec<ValueCountSample>; 3] {
-        [&self.samples, &self.read_samples, &self.own_samples]
+    fn all_samples(&self) -> [&Vec<ValueCountSample>; 2] {
+        [&self.samples, &self.read_samples]
     }
 
-    fn all_samples_mut(&mut self) -> [&mut Vec<ValueCountSample>; 3] {
-        [&mut self.samples, &mut self.read_samples, &mut self.own_samples]
+    fn all_samples_mut(&mut self) -> [&mut Vec<ValueCountSample>; 2] {
+        [&mut self.samples, &mut self.read_samples]
     }
 
     /// Adds the columns of more rows. Where those of some rows are not known, none is: its cells would not be all.
@@ -179,7 +173,7 @@ impl RowsFingerprint {
         let (key, parts) = (self.key.clone(), self.parts.clone());
         let (sketches, columns) = (self.sketches.clone(), self.columns.clone());
         let lines = self.lines.clone();
-        Self { key, parts, sketches, columns, lines, samples: vec![], read_samples: vec![], own_samples: vec![] }
+        Self { key, parts, sketches, columns, lines, samples: Vec::new(), read_samples: Vec::new() }
     }
 
     /// The column of this name.
@@ -239,64 +233,75 @@ impl ValueCountSample {
     ///
     /// Rows that were not drawn but laid out, such as the hours of a year, are alike without being the same.
     pub(super) fn same_rows_evidence_bits(&self, other: &Self) -> f64 {
-        let mut pairs: Vec<(f64, bool)> = self.shared_value_counts(other).filter_map(equal_count_chance).collect();
-        if self.is_complete() && other.is_complete() {
-            let same = pairs.iter().enumerate().filter(|(_, (_, same))| *same);
-            let telling = same.min_by(|(_, (one, _)), (_, (other, _))| one.total_cmp(other));
-            if let Some((place, _)) = telling {
-                pairs.swap_remove(place);
-            }
-        }
-        let alike: f64 = pairs.iter().filter(|(_, same)| *same).map(|(chance, _)| -chance.log2()).sum();
-        let bounds = EXPONENTS.map(|exponent| {
-            let spread = pairs.iter().map(|(chance, _)| (1.0 - chance + chance.powf(1.0 - exponent)).log2());
-            exponent * alike - spread.sum::<f64>()
-        });
-        bounds.into_iter().fold(0.0, f64::max)
+        let pairs = self.shared_value_counts(other).filter_map(|pair| pair.equal_count_chance(pair.one == pair.other));
+        evidence_bits(pairs.collect(), self.is_complete() && other.is_complete())
+    }
+
+    /// Whether the values are those of the same rows, but for columns of which each file has only one cell.
+    ///
+    /// A row is then known by its cells that are read, and its sum by all of them: in a copy, all sums have moved by one and the same
+    /// difference, modulo 2^64, for each time that the value was seen. Only values that were seen equally often with this difference
+    /// count as the same, so that files that agree in what is read and in nothing else, such as the hours of two years, are not alike.
+    fn is_copy(&self, other: &Self, enough: f64) -> bool {
+        let pairs: Vec<CountPair> = self.shared_value_counts(other).collect();
+        let equal = pairs.iter().filter(|pair| pair.one == pair.other && pair.one > 0);
+        let scale = equal.map(|pair| pair.one.trailing_zeros()).max().unwrap_or_default();
+        let moved = most_common(pairs.iter().filter_map(|pair| pair.difference_of_sums(scale)));
+        let is_same = |pair: &CountPair| moved.is_some() && pair.difference_of_sums(scale) == moved;
+        let sum = |count: fn(&CountPair) -> u64| pairs.iter().map(count).sum::<u64>();
+        let fewer = sum(|pair| pair.one).min(sum(|pair| pair.other));
+        let common: u64 = pairs.iter().filter(|pair| is_same(pair)).map(|pair| pair.one).sum();
+        let chances = pairs.iter().filter_map(|pair| pair.equal_count_chance(is_same(pair)));
+        let bits = evidence_bits(chances.collect(), self.is_complete() && other.is_complete());
+        bits >= enough && common as f64 >= MOSTLY * fewer as f64
     }
 
     /// The share that two columns have in common: 1 for equal ones, also where one is a fair part of the other, 0 for those without a
     /// common value. Shares are of so many rows each.
     pub(super) fn common_value_fraction(&self, rows: u64, other: &Self, of: u64) -> f64 {
         let (mut least, mut most) = (0.0, 0.0);
-        for CountPair { one, other } in self.shared_value_counts(other) {
+        for CountPair { one, other, .. } in self.shared_value_counts(other) {
             let (one, other) = (one as f64 / rows as f64, other as f64 / of as f64);
             least += f64::min(one, other);
             most += f64::max(one, other);
         }
         if most > 0.0 { least / most } else { 0.0 }
     }
-
-    /// The share of the values of the smaller sample that stand in the other, each as often as it was seen in both.
-    fn contained_row_fraction(&self, other: &Self) -> f64 {
-        let (mut common, mut ours, mut theirs) = (0, 0, 0);
-        for CountPair { one, other } in self.shared_value_counts(other) {
-            (common, ours, theirs) = (common + one.min(other), ours + one, theirs + other);
-        }
-        match ours.min(theirs) {
-            0 => 0.0,
-            fewer => common as f64 / fewer as f64,
-        }
-    }
 }
 
-/// The chance that a value was seen equally often in both, and whether it was; nothing if it cannot be.
-fn equal_count_chance(pair: CountPair) -> Option<(f64, bool)> {
-    let all = pair.one.saturating_add(pair.other);
-    let even = all > 0 && all.is_multiple_of(2);
-    even.then(|| ((PI * all as f64 / 2.0).powf(-0.5).min(0.5), pair.one == pair.other))
+/// The evidence of values, each with the chance that it was seen equally often in both and whether it was.
+fn evidence_bits(mut pairs: Vec<(f64, bool)>, are_all_known: bool) -> f64 {
+    if are_all_known {
+        let same = pairs.iter().enumerate().filter(|(_, (_, same))| *same);
+        let telling = same.min_by(|(_, (one, _)), (_, (other, _))| one.total_cmp(other));
+        if let Some((place, _)) = telling {
+            pairs.swap_remove(place);
+        }
+    }
+    let alike: f64 = pairs.iter().filter(|(_, same)| *same).map(|(chance, _)| -chance.log2()).sum();
+    let bounds = EXPONENTS.map(|exponent| {
+        let spread = pairs.iter().map(|(chance, _)| (1.0 - chance + chance.powf(1.0 - exponent)).log2());
+        exponent * alike - spread.sum::<f64>()
+    });
+    bounds.into_iter().fold(0.0, f64::max)
+}
+
+/// The number that comes most often.
+fn most_common(numbers: impl Iterator<Item = u64>) -> Option<u64> {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    numbers.for_each(|number| *counts.entry(number).or_default() += 1);
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(number, _)| number)
 }
 
 /// The evidence, in bits, that makes the rows of two files the same: more than one pair in 4,096 has by chance.
 const ENOUGH: f64 = 12.0;
 
-/// The share of the rows of the smaller file that some of the columns must have in common before the rows count as the same. Different
-/// rows may agree in some columns, such as the hours of two years.
-const MOSTLY: f64 = 0.9;
+/// The share of the rows of the smaller file that a copy with other constant columns must hold.
+const MOSTLY: f64 = 0.95;
 
 impl RowsFingerprint {
-    /// Two files with the same rows, or with more of them in common than chance explains, by their places. Rows are also the same if
-    /// they differ only in what the paths of their files name, or only in columns that the spec does not read.
+    /// Two files with the same rows, or with more of them in common than chance explains, by their places. Copies are found, too, that
+    /// differ in columns that the spec does not read and that each file has only one cell of, such as the folder of its path.
     ///
     /// Obligation: files whose rows were drawn independently of one population are found with probability at most `2^-12`, however
     /// many they are.
@@ -307,16 +312,14 @@ impl RowsFingerprint {
                 return Some((first, second));
             }
         }
-        let shares = [0.0, MOSTLY, MOSTLY];
-        let comparisons = self.all_samples().map(|files| files.len() * files.len().saturating_sub(1) / 2);
-        let enough = ENOUGH + (comparisons.iter().sum::<usize>().max(1) as f64).log2();
-        self.all_samples().into_iter().zip(shares).find_map(|(files, share)| {
-            let mut alike = file_pairs_sharing_rows(files).into_iter();
-            alike.find(|(first, second)| {
-                let [one, other] = [first, second].map(|file| &files[*file]);
-                one.same_rows_evidence_bits(other) >= enough && one.contained_row_fraction(other) >= share
-            })
-        })
+        // Two comparisons of each pair.
+        let enough = ENOUGH + ((self.parts.len() * self.parts.len().saturating_sub(1)).max(1) as f64).log2();
+        let are_alike = |files: &[ValueCountSample], alike: &dyn Fn(&ValueCountSample, &ValueCountSample) -> bool| {
+            let mut pairs = file_pairs_sharing_rows(files).into_iter();
+            pairs.find(|(first, second)| alike(&files[*first], &files[*second]))
+        };
+        are_alike(&self.samples, &|one, other| one.same_rows_evidence_bits(other) >= enough)
+            .or_else(|| are_alike(&self.read_samples, &|one, other| one.is_copy(other, enough)))
     }
 }
 
@@ -353,9 +356,16 @@ fn file_pairs_sharing_rows(files: &[ValueCountSample]) -> BTreeSet<(usize, usize
 #[serde(try_from = "String", into = "String")]
 pub struct ValueCountSample {
     most: usize,
-    least: BTreeMap<u64, u64>,
+    least: BTreeMap<u64, ValueCount>,
     /// The greatest digest that may be kept.
     bound: u64,
+}
+
+/// How often a value was seen, and a sum over these times, modulo 2^64.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct ValueCount {
+    times: u64,
+    sum: u64,
 }
 
 impl ValueCountSample {
@@ -367,17 +377,24 @@ impl ValueCountSample {
     /// Takes the digest of a value.
     #[inline]
     pub fn insert(&mut self, digest: u64) {
+        self.insert_with_sum(digest, || 0);
+    }
+
+    /// The same, with a number to be summed, which is asked for if the value is kept.
+    #[inline]
+    pub(super) fn insert_with_sum(&mut self, digest: u64, sum: impl FnOnce() -> u64) {
         if digest <= self.bound {
-            self.add(digest, 1);
+            self.add(digest, ValueCount { times: 1, sum: sum() });
         }
     }
 
-    fn add(&mut self, digest: u64, times: u64) {
+    fn add(&mut self, digest: u64, more: ValueCount) {
         if digest > self.bound {
             return;
         }
         let count = self.least.entry(digest).or_default();
-        *count = count.saturating_add(times);
+        count.times = count.times.saturating_add(more.times);
+        count.sum = count.sum.wrapping_add(more.sum);
         if self.least.len() > self.most {
             self.least.pop_last();
         }
@@ -390,10 +407,10 @@ impl ValueCountSample {
     pub fn merge(&mut self, other: &Self) {
         if other.most < self.most {
             let mut fewer = Self::new(other.most);
-            self.least.iter().for_each(|(digest, times)| fewer.add(*digest, *times));
+            self.least.iter().for_each(|(digest, count)| fewer.add(*digest, *count));
             *self = fewer;
         }
-        other.least.iter().for_each(|(digest, times)| self.add(*digest, *times));
+        other.least.iter().for_each(|(digest, count)| self.add(*digest, *count));
     }
 
     /// About how many distinct values there are; exactly, if they are fewer than are kept.
@@ -411,8 +428,8 @@ impl ValueCountSample {
 
     /// How often every value was seen, if all of them were seen equally often.
     pub(super) fn uniform_count(&self) -> Option<u64> {
-        let first = *self.least.values().next()?;
-        self.least.values().all(|times| *times == first).then_some(first)
+        let first = self.least.values().next()?.times;
+        self.least.values().all(|count| count.times == first).then_some(first)
     }
 
     /// The digests of the values that are kept.
@@ -425,11 +442,12 @@ impl ValueCountSample {
         let bound = self.bound.min(other.bound);
         let [ours, theirs] = [self, other].map(|sample| sample.least.range(..=bound));
         let only_there = theirs.filter(move |(digest, _)| !self.least.contains_key(*digest));
-        let here = ours.map(move |(digest, times)| CountPair {
-            one: *times,
-            other: other.least.get(digest).copied().unwrap_or_default(),
-        });
-        here.chain(only_there.map(|(_, times)| CountPair { one: 0, other: *times }))
+        let here = ours.map(move |(digest, one)| (*one, other.least.get(digest).copied().unwrap_or_default()));
+        here.chain(only_there.map(|(_, other)| (ValueCount::default(), *other))).map(|(one, other)| CountPair {
+            one: one.times,
+            other: other.times,
+            sums: one.sum.wrapping_sub(other.sum),
+        })
     }
 }
 
@@ -438,21 +456,46 @@ impl ValueCountSample {
 pub(super) struct CountPair {
     pub one: u64,
     pub other: u64,
+    /// The difference of the sums.
+    pub sums: u64,
+}
+
+impl CountPair {
+    /// The chance that a value was seen equally often in both, and whether it is the same; nothing if it cannot be.
+    fn equal_count_chance(&self, is_same: bool) -> Option<(f64, bool)> {
+        let all = self.one.saturating_add(self.other);
+        let even = all > 0 && all.is_multiple_of(2);
+        even.then(|| ((PI * all as f64 / 2.0).powf(-0.5).min(0.5), is_same))
+    }
+
+    /// The difference of the sums for each time that the value was seen, if that was equally often: `2^scale` of it, modulo 2^64. Of the times
+    /// `2^k o` the odd factor o has an inverse, whose digits each of Newton's steps doubles; `scale` is the largest k.
+    fn difference_of_sums(&self, scale: u32) -> Option<u64> {
+        let times = self.one;
+        (times == self.other && times > 0).then(|| {
+            let (twos, odd) = (times.trailing_zeros(), times >> times.trailing_zeros());
+            let step = |inverse: u64, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
+            self.sums.wrapping_mul((0..5).fold(odd.wrapping_mul(3) ^ 2, step)) << (scale - twos)
+        })
+    }
 }
 
 impl TryFrom<String> for ValueCountSample {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let wrong = "a sample of values must state its size and, for each value, 16 hexadecimal digits and a count";
+        let wrong =
+            "a sample of values must state its size and, for each value, 16 hexadecimal digits, a count and a sum";
         let mut words = text.split(' ');
         let most: usize = words.next().and_then(|most| most.parse().ok()).ok_or(wrong)?;
         let mut sample = Self::new(most);
         for word in words {
-            let (digest, times) = word.split_once('*').unwrap_or((word, "1"));
-            let digest = (digest.len() == 16).then(|| u64::from_str_radix(digest, 16).ok()).flatten();
+            let hexadecimal =
+                |text: &str| (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok()).flatten().ok_or(wrong);
+            let (value, sum) = word.split_once('+').unwrap_or((word, "0000000000000000"));
+            let (digest, times) = value.split_once('*').unwrap_or((value, "1"));
             let times: u64 = times.parse().map_err(|_| wrong)?;
-            sample.add(digest.ok_or(wrong)?, times);
+            sample.add(hexadecimal(digest)?, ValueCount { times, sum: hexadecimal(sum)? });
         }
         Ok(sample)
     }
@@ -461,10 +504,13 @@ impl TryFrom<String> for ValueCountSample {
 impl From<ValueCountSample> for String {
     fn from(sample: ValueCountSample) -> Self {
         let mut text = sample.most.to_string();
-        for (digest, times) in &sample.least {
+        for (digest, ValueCount { times, sum }) in &sample.least {
             text.push_str(&format!(" {digest:016x}"));
             if *times != 1 {
                 text.push_str(&format!("*{times}"));
+            }
+            if *sum != 0 {
+                text.push_str(&format!("+{sum:016x}"));
             }
         }
         text
@@ -624,7 +670,8 @@ mod tests {
         let whole = of(&mut values.iter().rev(), 64);
         let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
         values.iter().for_each(|value| *expected.entry(*value).or_default() += 1);
-        assert!(whole.least.iter().eq(expected.iter().take(64)) && !whole.is_complete());
+        let kept = whole.least.iter().map(|(digest, count)| (*digest, count.times));
+        assert!(kept.eq(expected.iter().take(64).map(|(digest, times)| (*digest, *times))) && !whole.is_complete());
         let mut parts = of(&mut values.iter().step_by(2), 64);
         parts.merge(&of(&mut values.iter().skip(1).step_by(2), 64));
         assert_eq!(parts, whole);

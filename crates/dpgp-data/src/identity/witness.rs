@@ -46,13 +46,14 @@ pub struct RowFingerprinter {
     key: HmacKey,
     name: String,
     columns: Vec<String>,
-    /// The columns that a spec reads; empty if it reads all.
+    /// The columns that a spec reads; none for all.
     read: Vec<String>,
+    /// Whether they are all columns of the first file.
+    reads_first_file_whole: bool,
     parts: Vec<RowSetDigest>,
     samples: Vec<ValueCountSample>,
-    /// Samples of the columns that the spec reads, and of those that no path names.
+    /// Samples by the cells that the spec reads.
     read_samples: Vec<ValueCountSample>,
-    own_samples: Vec<ValueCountSample>,
     /// How many distinct rows of each file are remembered.
     most_rows: usize,
     all: RowSketch,
@@ -90,11 +91,9 @@ struct CellSpan {
 impl RowFingerprinter {
     /// For files with these columns; a spec reads some of them. `key` is that of the holder.
     pub fn new(key: &HmacKey, columns: &[String], read: &[&str]) -> Self {
-        let (columns, mut read) = (sorted_unique_names(columns), sorted_unique_names(read));
-        if read == columns {
-            read.clear();
-        }
+        let (columns, read) = (sorted_unique_names(columns), sorted_unique_names(read));
         Self {
+            reads_first_file_whole: read.is_empty() || read == columns,
             key: key.for_purpose("dpgp rows"),
             name: key.name(),
             columns,
@@ -102,7 +101,6 @@ impl RowFingerprinter {
             parts: Vec::new(),
             samples: Vec::new(),
             read_samples: Vec::new(),
-            own_samples: Vec::new(),
             most_rows: ROWS,
             all: RowSketch::default(),
             some: RowSketch::default(),
@@ -248,17 +246,17 @@ impl RowFingerprinter {
         cells.sort_unstable_by(|one, other| bytes[one.from..one.to].cmp(&bytes[other.from..other.to]));
         let whole = self.digest_cells(|_| true);
         self.all.insert(whole.high_bits());
-        if !self.read.is_empty() {
-            let read = self.digest_cells(|cell| cell.read).high_bits();
-            self.some.insert(read);
-            self.read_samples.last_mut().into_iter().for_each(|sample| sample.insert(read));
+        let reads_all = self.cells.iter().all(|cell| cell.read) || !self.cells.iter().any(|cell| cell.read);
+        let read = if reads_all { whole } else { self.digest_cells(|cell| cell.read) };
+        if !self.reads_first_file_whole {
+            self.some.insert(read.high_bits());
         }
         if self.cells.iter().any(|cell| cell.of_path) {
-            let own = self.digest_cells(|cell| !cell.of_path).high_bits();
-            self.own.insert(own);
-            // Where the spec reads what the path names, rows of two files are different to it.
-            let is_path_read = self.read.is_empty() || self.cells.iter().any(|cell| cell.of_path && cell.read);
-            self.own_samples.last_mut().into_iter().filter(|_| !is_path_read).for_each(|sample| sample.insert(own));
+            self.own.insert(self.digest_cells(|cell| !cell.of_path).high_bits());
+        }
+        if let Some(sample) = self.read_samples.last_mut() {
+            let sum = || self.cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(cell.digest as u64));
+            sample.insert_with_sum(read.high_bits(), sum);
         }
         if let (Some(part), Some(sample)) = (self.parts.last_mut(), self.samples.last_mut()) {
             part.add(&RowSetDigest { rows: 1, total: whole });
@@ -283,7 +281,7 @@ impl RowFingerprinter {
     pub fn into_fingerprint(mut self, files: usize) -> RowsFingerprint {
         self.make_room_for_files(files);
         let mut sketches = vec![ColumnSubsetRowSketch { columns: self.columns, sketch: self.all }];
-        if !self.read.is_empty() {
+        if !self.reads_first_file_whole {
             sketches.push(ColumnSubsetRowSketch { columns: self.read, sketch: self.some });
         }
         if self.own != RowSketch::default() {
@@ -292,13 +290,13 @@ impl RowFingerprinter {
         let mut columns: Vec<_> = self.seen.into_iter().map(ColumnAccumulator::into_fingerprint).collect();
         columns.sort_by(|one, other| one.name.cmp(&other.name));
         let lines = self.lines.map(ColumnAccumulator::into_fingerprint);
-        let Self { name: key, parts, samples, read_samples, own_samples, .. } = self;
-        RowsFingerprint { key, parts, sketches, columns, lines, samples, read_samples, own_samples }
+        let Self { name: key, parts, samples, read_samples, .. } = self;
+        RowsFingerprint { key, parts, sketches, columns, lines, samples, read_samples }
     }
 
     fn make_room_for_files(&mut self, files: usize) {
         self.parts.resize(files, RowSetDigest::default());
-        for samples in [&mut self.samples, &mut self.read_samples, &mut self.own_samples] {
+        for samples in [&mut self.samples, &mut self.read_samples] {
             samples.resize(files, ValueCountSample::new(self.most_rows));
         }
     }
@@ -518,44 +516,80 @@ mod tests {
         assert!(!all.overlaps(&single("77.0")));
     }
 
-    /// The hours of two years agree, and nothing that was measured in them; the copy of a year agrees in all that is read.
-    #[test]
-    fn copies_are_found_by_the_columns_that_are_read() {
+    /// Files of 200 hours, each with its value, and whether they are known as copies of each other.
+    fn files(read: &[&str], cells: &[fn(u32) -> [u32; 3]]) -> RowsFingerprint {
         let names = ["hour", "value", "export"].map(str::to_owned);
-        let repeated = |read: &[&str], value: fn(u32, u32) -> u32| {
-            let mut witness = RowFingerprinter::new(&HmacKey::new(b"k"), &names, read);
-            for file in 0..2 {
-                witness.begin_file(file as usize, &names);
-                for hour in 0..200 {
-                    for (name, number) in names.iter().zip([hour, value(hour, file), file]) {
+        let mut witness =
+            RowFingerprinter::new(&HmacKey::new(b"k"), &names, read).with_row_limit_for_files(cells.len());
+        for (file, cells) in cells.iter().enumerate() {
+            witness.begin_file(file, &names);
+            for hour in 0..200 {
+                for (name, number) in names.iter().zip(cells(hour)) {
+                    let read = witness.is_spec_column(name);
+                    witness.add_number(f64::from(number), read);
+                }
+                witness.end_row();
+            }
+        }
+        witness.into_fingerprint(cells.len())
+    }
+
+    const EXPORT: fn(u32) -> [u32; 3] = |hour| [hour, hour * hour, 1];
+    const EXPORTED_AGAIN: fn(u32) -> [u32; 3] = |hour| [hour, hour * hour, 2];
+    const NEXT_YEAR: fn(u32) -> [u32; 3] = |hour| [hour, hour * hour + 100_003 + 7 * (hour % 11), 2];
+
+    /// A copy may differ in a column of which each file has one cell. Rows that agree in what is read alone are no copies: the hours of two
+    /// years.
+    #[test]
+    fn copies_may_differ_in_constant_columns() {
+        for (read, second, found) in [
+            (&["hour", "value"][..], EXPORTED_AGAIN, Some((0, 1))),
+            (&["hour"], EXPORTED_AGAIN, Some((0, 1))),
+            (&["hour"], NEXT_YEAR, None),
+            (&["hour", "value"], NEXT_YEAR, None),
+            // To a spec that reads it, the rows are others.
+            (&["hour", "value", "export"], EXPORTED_AGAIN, None),
+        ] {
+            let both = files(read, &[EXPORT, second]);
+            assert_eq!(both.find_repeated_files(), found, "{read:?}");
+            assert_eq!(both.clone().compared_by_whole_rows().find_repeated_files(), None);
+            // As of two calls, by way of their texts.
+            let text = |file| serde_json::to_string(&files(read, &[file])).unwrap();
+            let [mut one, other] =
+                [EXPORT, second].map(|file| serde_json::from_str::<RowsFingerprint>(&text(file)).unwrap());
+            one.add_files(&other);
+            assert_eq!(one.find_repeated_files(), found, "{read:?}, two calls");
+        }
+    }
+
+    /// Every hour stands equally often in each month, whatever was measured in it.
+    #[test]
+    fn a_design_that_is_laid_out_is_no_copy() {
+        let january: fn(u32) -> [u32; 3] = |hour| [hour % 24, hour * hour, 1];
+        let march: fn(u32) -> [u32; 3] = |hour| [hour % 24, hour * hour + 50_021 + 3 * (hour % 7), 3];
+        assert_eq!(files(&["hour"], &[january, march]).find_repeated_files(), None);
+        assert_eq!(files(&["hour"], &[january, january]).find_repeated_files(), Some((0, 1)));
+    }
+
+    /// Whichever file has the further column is first.
+    #[test]
+    fn a_copy_with_a_further_column_is_known() {
+        let (short, long) = (["x", "y"].map(str::to_owned), ["export", "x", "y"].map(str::to_owned));
+        for (first, second) in [(&short[..], &long[..]), (&long[..], &short[..])] {
+            let mut witness = RowFingerprinter::new(&HmacKey::new(b"k"), first, &["x", "y"]);
+            for (file, names) in [first, second].iter().enumerate() {
+                witness.begin_file(file, names);
+                for row in 0..50 {
+                    for name in *names {
+                        let number = if name == "export" { 3 } else { row * (row + name.len() as u32) };
                         let read = witness.is_spec_column(name);
                         witness.add_number(f64::from(number), read);
                     }
                     witness.end_row();
                 }
             }
-            witness.into_fingerprint(2)
-        };
-        let measured = |hour: u32, file: u32| hour * hour + 100_003 * file;
-        let copied = |hour: u32, _: u32| hour * hour;
-        for (read, value, found) in [
-            (&["hour", "value"][..], copied as fn(u32, u32) -> u32, Some((0, 1))),
-            (&["hour", "value"], measured, None),
-            (&["hour", "value", "export"], copied, None),
-        ] {
-            assert_eq!(repeated(read, value).find_repeated_files(), found, "{read:?}");
+            assert_eq!(witness.into_fingerprint(2).find_repeated_files(), Some((0, 1)));
         }
-        assert_eq!(repeated(&["hour", "value"], copied).compared_by_whole_rows().find_repeated_files(), None);
-        // Shards, or files of several calls, are compared in the same way.
-        let [one, other] = [0, 1].map(|_| repeated(&["hour", "value"], measured));
-        let mut both = one.clone();
-        both.add_files(&other);
-        assert_eq!(both.find_repeated_files(), Some((0, 2)));
-        let text = serde_json::to_string(&one).unwrap();
-        assert_eq!(
-            serde_json::from_str::<RowsFingerprint>(&text).unwrap(),
-            RowsFingerprint { own_samples: vec![], ..one }
-        );
     }
 
     /// Lines are the same however they are cut; their cells are not.

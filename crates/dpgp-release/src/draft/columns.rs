@@ -179,7 +179,8 @@ fn is_identifier_name(name: &str) -> bool {
         "user",
     ];
     let last = name.trim().rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    let camel = ["Id", "ID"].iter().any(|end| last.len() > 2 && last.ends_with(end));
+    let before = ["Id", "ID"].iter().find_map(|end| last.strip_suffix(end));
+    let camel = before.is_some_and(|before| before.ends_with(|c: char| c.is_ascii_lowercase()));
     camel || WORDS.contains(&last.to_ascii_lowercase().as_str())
 }
 

@@ -101,8 +101,8 @@ pub enum LedgerError {
     },
     /// A path that cannot be recorded as text.
     #[error(
-        "the path of the ledger {} is not valid UTF-8, and the record of a ledger holds its path; use another name. Nothing \
-         was released or written", .0.display()
+        "the path of the ledger {} is not valid UTF-8, and the record of a ledger holds its path; choose another with \
+         --ledger or DPGP_STATE. Nothing was released or written", .0.display()
     )]
     NotUtf8(PathBuf),
     /// The file was sealed with another key.

@@ -206,7 +206,7 @@ pub enum SpecProblem {
     #[error("a quotation from a paper needs both `quote` and `place`")]
     QuoteNeedsPlace,
     /// The private target among the public inputs.
-    #[error("{column:?} is the private target; it cannot be an input, because inputs are public")]
+    #[error("{column:?} is the private target; it cannot also be an input")]
     TargetIsInput {
         /// The column.
         column: String,
