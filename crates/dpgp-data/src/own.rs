@@ -198,6 +198,7 @@ impl CellTypeObserver {
             (0, _) if is_index_name(&name) => ColumnKind::Index,
             (0, _) => ColumnKind::Numbers,
             (others, numbers) if numbers > others => ColumnKind::MostlyNumbers,
+            (_, 0) if self.no_number.is_some_and(|(_, what)| what == NumberError::Time) => ColumnKind::Times,
             _ => ColumnKind::Text,
         };
         ColumnDescription { name, kind, no_number: self.no_number }

@@ -52,6 +52,12 @@ fn identifiers_are_not_inputs_by_default() {
     assert!(!told.contains("looks like an identifier"), "{told}");
     project.write("visits.csv", "age,bmi,TOTAL_PAID\n40,22,120\n40,23,130\n50,24,140\n");
     assert!(new(&[]).contains("target \"TOTAL_PAID\", predicted from \"age\", \"bmi\""));
+    // Dates have no categories.
+    project.write("visits.csv", "visited,age,cost\n2026-01-31,40,120\n2026-02-01,41,130\n");
+    assert!(new(&[]).contains("column \"visited\": in line 2 the cell is a date or a time; use a number of days"));
+    assert!(!project.read("study.toml").contains("encode"));
+    let refused = project.dpgp(&["new", "dates", "--data", "visits.csv", "--inputs", "visited"]).expect(2).err;
+    assert!(refused.contains("a date or a time") && !refused.contains("categor"), "{refused}");
     // Where nothing else is left, it is used.
     project.write("visits.csv", "CustomerId,cost\n1,40\n3,50\n");
     assert!(new(&[]).contains("target \"cost\", predicted from \"CustomerId\""));
