@@ -256,6 +256,18 @@ impl ValueCountSample {
         bits >= enough && common as f64 >= MOSTLY * fewer as f64
     }
 
+    /// Each value with the next one, how often both were seen, and the difference of their sums for each time: in a copy it is the same,
+    /// because both sums have moved by as much.
+    fn differences_of_neighbours(&self) -> Vec<(u64, u64, ValueCount)> {
+        let next = self.least.iter().skip(1);
+        let pairs = self.least.iter().zip(next).map(|((digest, one), (_, other))| {
+            let scale = one.times.trailing_zeros().max(other.times.trailing_zeros());
+            let sum = one.sum_for_each_time(scale).wrapping_sub(other.sum_for_each_time(scale));
+            (*digest, other.times, ValueCount { times: one.times, sum })
+        });
+        pairs.collect()
+    }
+
     /// The share that two columns have in common: 1 for equal ones, also where one is a fair part of the other, 0 for those without a
     /// common value. Shares are of so many rows each.
     pub(super) fn common_value_fraction(&self, rows: u64, other: &Self, of: u64) -> f64 {
@@ -314,29 +326,37 @@ impl RowsFingerprint {
         }
         // Two comparisons of each pair.
         let enough = ENOUGH + ((self.parts.len() * self.parts.len().saturating_sub(1)).max(1) as f64).log2();
-        let are_alike = |files: &[ValueCountSample], alike: &dyn Fn(&ValueCountSample, &ValueCountSample) -> bool| {
-            let mut pairs = file_pairs_sharing_rows(files).into_iter();
-            pairs.find(|(first, second)| alike(&files[*first], &files[*second]))
-        };
-        are_alike(&self.samples, &|one, other| one.same_rows_evidence_bits(other) >= enough)
-            .or_else(|| are_alike(&self.read_samples, &|one, other| one.is_copy(other, enough)))
+        let rows = pairs_with_common_key(&self.samples, usize::MAX, |sample| sample.digests().collect());
+        let copies =
+            pairs_with_common_key(&self.read_samples, MOST_NEIGHBOURS, ValueCountSample::differences_of_neighbours);
+        let (samples, read) = (&self.samples, &self.read_samples);
+        let mut rows = rows.into_iter();
+        let same = rows.find(|(one, other)| samples[*one].same_rows_evidence_bits(&samples[*other]) >= enough);
+        same.or_else(|| copies.into_iter().find(|(one, other)| read[*one].is_copy(&read[*other], enough)))
     }
 }
 
-/// The pairs of files with a row in common.
-fn file_pairs_sharing_rows(files: &[ValueCountSample]) -> BTreeSet<(usize, usize)> {
-    let mut files_of: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+/// The pairs of files with a key in common: of those that share one, each with so many before it.
+fn pairs_with_common_key<K: Ord>(
+    files: &[ValueCountSample],
+    most: usize,
+    keys: impl Fn(&ValueCountSample) -> Vec<K>,
+) -> BTreeSet<(usize, usize)> {
+    let mut files_of: BTreeMap<K, Vec<usize>> = BTreeMap::new();
     for (file, sample) in files.iter().enumerate() {
-        sample.digests().for_each(|digest| files_of.entry(digest).or_default().push(file));
+        keys(sample).into_iter().for_each(|key| files_of.entry(key).or_default().push(file));
     }
     let mut pairs = BTreeSet::new();
     for files in files_of.into_values() {
         for (place, second) in files.iter().enumerate() {
-            pairs.extend(files[..place].iter().map(|first| (*first, *second)));
+            pairs.extend(files[place.saturating_sub(most)..place].iter().map(|first| (*first, *second)));
         }
     }
     pairs
 }
+
+/// Files of the same content, such as the answers of many people, are not all compared with each other.
+const MOST_NEIGHBOURS: usize = 16;
 
 /// The least digests of distinct values, 64 bits each, and how often each value was seen.
 ///
@@ -362,10 +382,20 @@ pub struct ValueCountSample {
 }
 
 /// How often a value was seen, and a sum over these times, modulo 2^64.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueCount {
     times: u64,
     sum: u64,
+}
+
+impl ValueCount {
+    /// The sum for each time, times `2^scale`, modulo 2^64: of the times `2^k o` with k up to `scale`, the odd factor o has an inverse,
+    /// whose digits each of Newton's steps doubles.
+    fn sum_for_each_time(self, scale: u32) -> u64 {
+        let (twos, odd) = (self.times.trailing_zeros(), self.times >> self.times.trailing_zeros());
+        let step = |inverse: u64, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
+        self.sum.wrapping_mul((0..5).fold(odd.wrapping_mul(3) ^ 2, step)) << (scale - twos)
+    }
 }
 
 impl ValueCountSample {
@@ -468,15 +498,10 @@ impl CountPair {
         even.then(|| ((PI * all as f64 / 2.0).powf(-0.5).min(0.5), is_same))
     }
 
-    /// The difference of the sums for each time that the value was seen, if that was equally often: `2^scale` of it, modulo 2^64. Of the times
-    /// `2^k o` the odd factor o has an inverse, whose digits each of Newton's steps doubles; `scale` is the largest k.
+    /// The difference of the sums for each time that the value was seen, times `2^scale`, if that was equally often.
     fn difference_of_sums(&self, scale: u32) -> Option<u64> {
-        let times = self.one;
-        (times == self.other && times > 0).then(|| {
-            let (twos, odd) = (times.trailing_zeros(), times >> times.trailing_zeros());
-            let step = |inverse: u64, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
-            self.sums.wrapping_mul((0..5).fold(odd.wrapping_mul(3) ^ 2, step)) << (scale - twos)
-        })
+        let both = ValueCount { times: self.one, sum: self.sums };
+        (self.one == self.other && self.one > 0).then(|| both.sum_for_each_time(scale))
     }
 }
 
@@ -494,7 +519,7 @@ impl TryFrom<String> for ValueCountSample {
                 |text: &str| (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok()).flatten().ok_or(wrong);
             let (value, sum) = word.split_once('+').unwrap_or((word, "0000000000000000"));
             let (digest, times) = value.split_once('*').unwrap_or((value, "1"));
-            let times: u64 = times.parse().map_err(|_| wrong)?;
+            let times: u64 = times.parse().ok().filter(|times| *times > 0).ok_or(wrong)?;
             sample.add(hexadecimal(digest)?, ValueCount { times, sum: hexadecimal(sum)? });
         }
         Ok(sample)
@@ -685,7 +710,16 @@ mod tests {
             "{} {distinct}",
             whole.estimate_distinct_values()
         );
-        for wrong in ["", "x", "2 00", "2 000000000000000g", "2 0000000000000003*", "2  "] {
+        for wrong in [
+            "",
+            "x",
+            "2 00",
+            "2 000000000000000g",
+            "2 0000000000000003*",
+            "2 0000000000000003*0",
+            "2 0000000000000003+1",
+            "2  ",
+        ] {
             assert!(ValueCountSample::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
         }
     }

@@ -562,6 +562,16 @@ mod tests {
         }
     }
 
+    /// Values that stand two or four times in each file: no sum for one of them follows, but their multiples do.
+    #[test]
+    fn copies_of_even_counts_are_known() {
+        let first: fn(u32) -> [u32; 3] = |hour| [hour % 50, (hour % 50).pow(2), 1];
+        let second: fn(u32) -> [u32; 3] = |hour| [hour % 50, (hour % 50).pow(2), 2];
+        let uneven: fn(u32) -> [u32; 3] = |hour| [hour % 50 % 33, (hour % 50 % 33).pow(2), 2];
+        assert_eq!(files(&["hour"], &[first, second]).find_repeated_files(), Some((0, 1)));
+        assert_eq!(files(&["hour"], &[first, uneven]).find_repeated_files(), None);
+    }
+
     /// Every hour stands equally often in each month, whatever was measured in it.
     #[test]
     fn a_design_that_is_laid_out_is_no_copy() {
