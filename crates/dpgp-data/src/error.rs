@@ -140,7 +140,8 @@ pub enum DataError {
     /// Two part files are the same, or have more rows in common than chance would explain.
     #[error(
         "{} and {} hold the same rows, or share more rows than chance would explain; remove one of them. A copy stays a \
-         copy if its folder differs, or a column such as the date of export that the spec does not read",
+         copy if its folder differs, or a column such as the date of export that the spec does not read. Different records \
+         that look alike, such as dry days, belong in one file",
         first.display(), second.display()
     )]
     SameRows {

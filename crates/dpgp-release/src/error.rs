@@ -272,7 +272,8 @@ pub enum ReleaseError {
     #[error(
         "{first} and {second} hold the same rows, or share more rows than chance would explain. Shared rows would \
          count twice, so name only one of the two. A copy stays a copy if its folder differs, or a column such as the \
-         date of export that the spec does not read"
+         date of export that the spec does not read. Different records that look alike, such as dry days, belong in one \
+         file"
     )]
     SameRows {
         /// One file.

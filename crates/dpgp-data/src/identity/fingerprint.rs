@@ -50,7 +50,7 @@ pub struct RowsFingerprint {
     /// A sample of the rows of each file, to compare the files of one call; no ledger keeps them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<ValueCountSample>,
-    /// The same by the cells that a spec reads, with the sums of the digests of all cells: copies are found that differ in columns
+    /// The same by the cells that a spec reads, with the sums of the digests of all others: copies are found that differ in columns
     /// that each file has only one cell of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_samples: Vec<ValueCountSample>,
@@ -239,21 +239,28 @@ impl ValueCountSample {
 
     /// Whether the values are those of the same rows, but for columns of which each file has only one cell.
     ///
-    /// A row is then known by its cells that are read, and its sum by all of them: in a copy, all sums have moved by one and the same
+    /// A value is known by the cells that are read, and its sum by the others: in a copy, all sums have moved by one and the same
     /// difference, modulo 2^64, for each time that the value was seen. Only values that were seen equally often with this difference
     /// count as the same, so that files that agree in what is read and in nothing else, such as the hours of two years, are not alike.
+    ///
+    /// Half of the rows are enough where the sums tell rows apart, so that a few new rows hide no copy. Where they do not, because each
+    /// file has one cell of every other column, rows of two people or days may agree by their nature.
     fn is_copy(&self, other: &Self, enough: f64) -> bool {
         let pairs: Vec<CountPair> = self.shared_value_counts(other).collect();
-        let equal = pairs.iter().filter(|pair| pair.one == pair.other && pair.one > 0);
-        let scale = equal.map(|pair| pair.one.trailing_zeros()).max().unwrap_or_default();
-        let moved = most_common(pairs.iter().filter_map(|pair| pair.difference_of_sums(scale)));
-        let is_same = |pair: &CountPair| moved.is_some() && pair.difference_of_sums(scale) == moved;
+        let equal = || pairs.iter().filter(|pair| pair.one == pair.other && pair.one > 0);
+        let scale = equal().map(|pair| pair.one.trailing_zeros()).max().unwrap_or_default();
+        let moved = most_common(equal().map(|pair| pair.difference_of_sums(scale)));
+        let is_same =
+            |pair: &CountPair| pair.one == pair.other && pair.one > 0 && moved == Some(pair.difference_of_sums(scale));
+        let mut own = equal().map(|pair| ValueCount { times: pair.one, sum: pair.own_sum }.sum_for_each_time(scale));
+        let first = own.next();
+        let share = if own.any(|sum| Some(sum) != first) { HALF } else { MOSTLY };
         let sum = |count: fn(&CountPair) -> u64| pairs.iter().map(count).sum::<u64>();
         let fewer = sum(|pair| pair.one).min(sum(|pair| pair.other));
         let common: u64 = pairs.iter().filter(|pair| is_same(pair)).map(|pair| pair.one).sum();
         let chances = pairs.iter().filter_map(|pair| pair.equal_count_chance(is_same(pair)));
         let bits = evidence_bits(chances.collect(), self.is_complete() && other.is_complete());
-        bits >= enough && common as f64 >= MOSTLY * fewer as f64
+        bits >= enough && common as f64 >= share * fewer as f64
     }
 
     /// Each value with the next one, how often both were seen, and the difference of their sums for each time: in a copy it is the same,
@@ -308,7 +315,9 @@ fn most_common(numbers: impl Iterator<Item = u64>) -> Option<u64> {
 /// The evidence, in bits, that makes the rows of two files the same: more than one pair in 4,096 has by chance.
 const ENOUGH: f64 = 12.0;
 
-/// The share of the rows of the smaller file that a copy with other constant columns must hold.
+/// The share of the rows of the smaller file that a copy with other constant columns must hold, with and without other columns that tell
+/// rows apart.
+const HALF: f64 = 0.5;
 const MOSTLY: f64 = 0.95;
 
 impl RowsFingerprint {
@@ -477,6 +486,7 @@ impl ValueCountSample {
             one: one.times,
             other: other.times,
             sums: one.sum.wrapping_sub(other.sum),
+            own_sum: one.sum,
         })
     }
 }
@@ -486,8 +496,9 @@ impl ValueCountSample {
 pub(super) struct CountPair {
     pub one: u64,
     pub other: u64,
-    /// The difference of the sums.
-    pub sums: u64,
+    /// The difference of the sums, and the first of them.
+    sums: u64,
+    own_sum: u64,
 }
 
 impl CountPair {
@@ -499,9 +510,8 @@ impl CountPair {
     }
 
     /// The difference of the sums for each time that the value was seen, times `2^scale`, if that was equally often.
-    fn difference_of_sums(&self, scale: u32) -> Option<u64> {
-        let both = ValueCount { times: self.one, sum: self.sums };
-        (self.one == self.other && self.one > 0).then(|| both.sum_for_each_time(scale))
+    fn difference_of_sums(&self, scale: u32) -> u64 {
+        ValueCount { times: self.one, sum: self.sums }.sum_for_each_time(scale)
     }
 }
 
