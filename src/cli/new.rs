@@ -19,6 +19,7 @@ use dpgp_release::draft::{
     ProtectedPart, SpecDraft, UserDataFile, describe_file, first_names_text, generate_spec, indent_first_lines,
     note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget,
 };
+use dpgp_release::grid_template;
 use dpgp_report::{format_exact, spec_from_paper_table};
 use dpgp_run::{DataLocations, Project};
 use dpgp_spec::strip_paper_content;
@@ -417,14 +418,10 @@ fn grid_option(protected: ProtectedPart, inputs: &[String]) -> String {
     if matches!(protected, ProtectedPart::Target) && !can_name_in_grid(inputs) {
         return "--at grid.csv".to_owned();
     }
-    let places = inputs.iter().enumerate().map(|(place, input)| match place {
-        0 | 1 => format!("{input}=FROM..TO:20"),
-        _ => format!("{input}=VALUE"),
-    });
     match protected {
         ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds => "--grid auto".to_owned(),
         // With `=`, because the name of a column may begin with a dash.
-        ProtectedPart::Target => format!("--grid={}", quote_for_shell(&places.collect::<Vec<_>>().join(","))),
+        ProtectedPart::Target => format!("--grid={}", quote_for_shell(&grid_template(inputs))),
     }
 }
 

@@ -503,7 +503,7 @@ struct ComputedPredictions {
     published: Option<CertificateSummary>,
 }
 
-/// Refuses a file that was edited: its guarantee is not to be repeated. Warns of one whose edits cannot be noticed.
+/// Refuses an edited file, because its guarantee must not be repeated. Warns if an edit could not be noticed.
 fn ensure_release_file_unedited(from: &Path) -> Result<(), CliError> {
     let text = read_limited_text(from).map_err(CliError::io_error_at(from))?;
     if let Some(warning) = CertificateSummary::ensure_certificate_holds(from, &text)? {

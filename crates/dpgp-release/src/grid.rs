@@ -280,11 +280,21 @@ pub enum GridError {
 
 /// The error for a spec without public places, with a grid that would do.
 fn no_points_error(data: &DataSetting) -> GridError {
-    let parts = data.inputs.iter().enumerate().map(|(place, input)| match place {
+    GridError::NoPlaces(format!("{:?}", grid_template(&data.inputs)))
+}
+
+/// The form of a grid over these inputs, to be filled in: ranges of the first two, and a value for each other.
+///
+/// ```
+/// let inputs = ["age", "weight", "year"].map(str::to_owned);
+/// assert_eq!(dpgp_release::grid_template(&inputs), "age=FROM..TO:20,weight=FROM..TO:20,year=VALUE");
+/// ```
+pub fn grid_template(inputs: &[String]) -> String {
+    let parts = inputs.iter().enumerate().map(|(place, input)| match place {
         0 | 1 => format!("{input}=FROM..TO:20"),
         _ => format!("{input}=VALUE"),
     });
-    GridError::NoPlaces(format!("{:?}", parts.collect::<Vec<_>>().join(",")))
+    parts.collect::<Vec<_>>().join(",")
 }
 
 fn did_you_mean(name: &str, known: &[String]) -> String {

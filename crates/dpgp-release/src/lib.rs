@@ -110,7 +110,7 @@ pub use end_to_end::{
 pub use error::{ReleaseError, charge_remains_message};
 pub use exact_sums::{NewExactSumsFile, TableInMemory};
 pub use exceptions::refuse_private_filter;
-pub use grid::{GridChoice, GridError, GridInput, PointsFile, PublicPoints};
+pub use grid::{GridChoice, GridError, GridInput, PointsFile, PublicPoints, grid_template};
 pub use moments::MomentsReleaseMethod;
 pub use moments_file::MomentsFilePosterior;
 pub use moments_file::{ModelOverride, MomentsFile, PostprocessedPredictions, write_predictions};

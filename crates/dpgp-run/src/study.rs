@@ -337,7 +337,7 @@ struct ReplicateWorker<'a> {
     session: &'a WriteSession,
     options: &'a RunOptions<'a>,
     known: RunCache,
-    /// Whether there is one unit, which may use all threads.
+    /// Whether this is the only unit: it may then use all threads.
     alone: bool,
     /// Whether any unit has failed.
     failed: AtomicBool,

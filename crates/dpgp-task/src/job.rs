@@ -241,7 +241,7 @@ impl<Q: Clone + PartialEq, A: Clone> Memo<Q, A> {
     }
 }
 
-/// The latest answer of each thread, for answers too large to keep them all.
+/// The latest answer of each thread: these answers are too large to keep all of them.
 #[derive(Debug)]
 pub(super) struct LatestAnswers<Q, A> {
     latest: Mutex<Vec<(ThreadId, Q, A)>>,
@@ -260,7 +260,7 @@ impl<Q: Clone + PartialEq, A: Clone> LatestAnswers<Q, A> {
         {
             let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
             let known = latest.iter().find(|(_, asked, _)| asked == question).map(|(_, _, answer)| answer.clone());
-            // Its memory is free before the next answer needs as much.
+            // This frees its memory before the next answer needs as much.
             latest.retain(|(other, ..)| *other != thread);
             if let Some(answer) = known {
                 latest.push((thread, question.clone(), answer.clone()));

@@ -223,14 +223,14 @@ pub struct FoldMapsKey {
     split: SplitSetting,
     /// Of the inputs: which rows are kept depends on the mechanism.
     inputs: [u8; 32],
-    /// Where the random numbers of splits and of inducing inputs begin.
+    /// These three determine the random splits and inducing inputs.
     data: String,
     seed: u32,
     replicate: u32,
 }
 
 impl FoldFitter<'_> {
-    /// The prediction maps of all folds. Blocks that differ in their noise alone share them.
+    /// The prediction maps of all folds. Blocks that differ only in their noise share them.
     fn prediction_maps(&self, folds: &[FoldRows]) -> Result<Arc<Vec<PredictionMap>>, TaskError> {
         let RandomStreams { seed, data, replicate, .. } = self.job.streams.clone();
         let (model, split, inputs) = (self.model.clone(), self.task.split, digest(&self.job.sample.inputs));

@@ -87,7 +87,7 @@ fn a_release_is_predicted_from() {
             .err
             .contains("wrong number of inputs")
     );
-    // Without its digest, an edit is not noticed, which is said.
+    // Without the digest, an edit goes unnoticed, and a warning says so.
     let mut old = released;
     old.as_object_mut().unwrap().remove("content_sha256");
     project.write("old.json", &old.to_string());

@@ -57,7 +57,7 @@ fn the_long_table_has_every_row() {
     let rows = project.read("results/smith2021/toy/table.csv").lines().count() - 1;
     assert!(long.lines().count() > rows, "{long}");
     assert_eq!(screen(&project, &["smith2021/toy", "-v"]).lines().count(), long.lines().count());
-    // What differs is explained there, and the first screen says so. Nothing is random here.
+    // `--rows` explains the differences, and the first screen points to it. Nothing in this experiment is random.
     assert!(long.contains("why ") && long.contains(" differs: "), "{long}");
     let short = screen(&project, &["smith2021/toy"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(short.contains("differ by more than rounding ✗") && !short.contains("chance"), "{short}");

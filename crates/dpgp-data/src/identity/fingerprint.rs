@@ -100,7 +100,7 @@ impl RowsFingerprint {
         self.merge_lines(other);
         let (ours, all) = (self.parts.len(), self.parts.len() + other.parts.len());
         for (samples, more) in self.all_samples_mut().into_iter().zip(other.all_samples()) {
-            // Of files whose rows were never sampled, none is found.
+            // Files whose rows were never sampled have no values, so they match no other file.
             samples.resize(ours, ValueCountSample::new(1));
             samples.extend_from_slice(more);
             samples.resize(all, ValueCountSample::new(1));
@@ -239,12 +239,12 @@ impl ValueCountSample {
 
     /// Whether the values are those of the same rows, but for columns of which each file has only one cell.
     ///
-    /// A value is known by the cells that are read, and its sum by the others: in a copy, all sums have moved by one and the same
-    /// difference, modulo 2^64, for each time that the value was seen. Only values that were seen equally often with this difference
-    /// count as the same, so that files that agree in what is read and in nothing else, such as the hours of two years, are not alike.
+    /// A value stands for the cells that the spec reads. Its sum is over all other cells of its rows. Replacing the one cell of a constant
+    /// column moves every sum by the same amount, modulo 2^64, for each occurrence. So only values with equal counts whose sums moved by
+    /// this amount count as the same. Files that agree only in what the spec reads, such as the hours of two years, are not copies.
     ///
-    /// Half of the rows are enough where the sums tell rows apart, so that a few new rows hide no copy. Where they do not, because each
-    /// file has one cell of every other column, rows of two people or days may agree by their nature.
+    /// If the sums tell rows apart, half of the rows must be the same, so that a few new rows do not hide a copy. If every unread column
+    /// is constant, the sums say nothing, and rows of two people or two days may agree by chance: then 95 % must be the same.
     fn is_copy(&self, other: &Self, enough: f64) -> bool {
         let pairs: Vec<CountPair> = self.shared_value_counts(other).collect();
         let equal = || pairs.iter().filter(|pair| pair.one == pair.other && pair.one > 0);
@@ -263,8 +263,8 @@ impl ValueCountSample {
         bits >= enough && common as f64 >= share * fewer as f64
     }
 
-    /// Each value with the next one, how often both were seen, and the difference of their sums for each time: in a copy it is the same,
-    /// because both sums have moved by as much.
+    /// For each value and the next one: how often both were seen, and the difference of their sums for each occurrence. A copy has the
+    /// same differences, because all its sums have moved by the same amount.
     fn differences_of_neighbours(&self) -> Vec<(u64, u64, ValueCount)> {
         let next = self.least.iter().skip(1);
         let pairs = self.least.iter().zip(next).map(|((digest, one), (_, other))| {
@@ -315,8 +315,7 @@ fn most_common(numbers: impl Iterator<Item = u64>) -> Option<u64> {
 /// The evidence, in bits, that makes the rows of two files the same: more than one pair in 4,096 has by chance.
 const ENOUGH: f64 = 12.0;
 
-/// The share of the rows of the smaller file that a copy with other constant columns must hold, with and without other columns that tell
-/// rows apart.
+/// The share of the rows of the smaller file that a copy must hold: if unread columns tell rows apart, and if they do not.
 const HALF: f64 = 0.5;
 const MOSTLY: f64 = 0.95;
 
@@ -364,7 +363,7 @@ fn pairs_with_common_key<K: Ord>(
     pairs
 }
 
-/// Files of the same content, such as the answers of many people, are not all compared with each other.
+/// The most earlier files that a file is compared with for one key: many files may have equal rows, such as the answers of many people.
 const MOST_NEIGHBOURS: usize = 16;
 
 /// The least digests of distinct values, 64 bits each, and how often each value was seen.
@@ -502,14 +501,14 @@ pub(super) struct CountPair {
 }
 
 impl CountPair {
-    /// The chance that a value was seen equally often in both, and whether it is the same; nothing if it cannot be.
+    /// The chance that a value is seen equally often in both, with `is_same`; `None` if the total is odd, because then it never is.
     fn equal_count_chance(&self, is_same: bool) -> Option<(f64, bool)> {
         let all = self.one.saturating_add(self.other);
         let even = all > 0 && all.is_multiple_of(2);
         even.then(|| ((PI * all as f64 / 2.0).powf(-0.5).min(0.5), is_same))
     }
 
-    /// The difference of the sums for each time that the value was seen, times `2^scale`, if that was equally often.
+    /// `2^scale` times the difference of the sums for each occurrence of a value that was seen equally often in both.
     fn difference_of_sums(&self, scale: u32) -> u64 {
         ValueCount { times: self.one, sum: self.sums }.sum_for_each_time(scale)
     }

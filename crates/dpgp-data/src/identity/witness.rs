@@ -246,6 +246,7 @@ impl RowFingerprinter {
         cells.sort_unstable_by(|one, other| bytes[one.from..one.to].cmp(&bytes[other.from..other.to]));
         let whole = self.digest_cells(|_| true);
         self.all.insert(whole.high_bits());
+        // Without a spec, no cell is marked as read, and all of them count.
         let reads_all = self.cells.iter().all(|cell| cell.read) || !self.cells.iter().any(|cell| cell.read);
         let read = if reads_all { whole } else { self.digest_cells(|cell| cell.read) };
         if !self.reads_first_file_whole {
